@@ -1,4 +1,5 @@
-/* Puts a command into a room: process ids of its own with an init, a /proc of its own, and only its own session files. */
+/* Puts a command into a room: process ids of its own with an init, a /proc of its own, and only its own session
+   files. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include "helper.h"
@@ -17,8 +18,10 @@
 #include <unistd.h>
 
 /* Files of /proc that belong to root and tell of the machine. For anyone else the kernel refuses them. */
-static const char *const ROOTS_FILES[] = {"/proc/kcore", "/proc/kmsg", "/proc/kpageflags", "/proc/kpagecount", "/proc/kpagecgroup", "/proc/vmallocinfo",
-  "/proc/slabinfo", "/proc/timer_list", "/proc/sched_debug", "/proc/keys", "/proc/key-users", "/proc/iomem", "/proc/ioports", "/proc/kallsyms"};
+static const char *const ROOTS_FILES[] = {"/proc/kcore", "/proc/kmsg", "/proc/kpageflags", "/proc/kpagecount",
+    "/proc/kpagecgroup", "/proc/vmallocinfo",
+  "/proc/slabinfo", "/proc/timer_list", "/proc/sched_debug", "/proc/keys", "/proc/key-users", "/proc/iomem",
+      "/proc/ioports", "/proc/kallsyms"};
 
 /* `nothing` stands on a mount that can only be read, and so does every copy of it. */
 static bool cover_by_nothing(const char *path, int nothing) {
@@ -29,20 +32,23 @@ static bool cover_by_nothing(const char *path, int nothing) {
   return ok;
 }
 
-/* Only a process of the new ids can mount their /proc. Read-only: the switches of the kernel in it are files that root owns. */
+/* Only a process of the new ids can mount their /proc. Read-only: the switches of the kernel in it are files that
+   root owns. */
 static bool own_processes(void) {
   if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL) != 0) return false;
   if (geteuid() != 0) return true;
   int nothing = open(NOTHING, O_PATH | O_CLOEXEC);
   bool ok = nothing >= 0;
-  for (size_t at = 0; ok && at < sizeof ROOTS_FILES / sizeof ROOTS_FILES[0]; at++) ok = cover_by_nothing(ROOTS_FILES[at], nothing);
+  for (size_t at = 0; ok && at < sizeof ROOTS_FILES / sizeof ROOTS_FILES[0]; at++)
+      ok = cover_by_nothing(ROOTS_FILES[at], nothing);
   if (nothing >= 0) close(nothing);
   return ok;
 }
 
 /* The first of the new ids. When it ends, the kernel ends all others; it adopts what the command leaves behind. */
 static void be_init(const Entry *entry, int told) {
-  prctl(PR_SET_DUMPABLE, 0);   /* first: from here on its environment, memory and descriptors are closed to the commands */
+  /* first: from here on its environment, memory and descriptors are closed to the commands */
+  prctl(PR_SET_DUMPABLE, 0);
   if (!entry->detached) prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "cerith-init");
   signal(SIGCHLD, SIG_IGN);   /* children that end are gone at once */
@@ -54,7 +60,8 @@ static void be_init(const Entry *entry, int told) {
   if (entry->lock >= 0) dup2(entry->lock, 1);
   close_from(entry->lock >= 0 ? 2 : 1);
   if (lock_down_init() != NULL) _exit(1);
-  /* The end of the pipe tells that the leader has ended; then only the last one of what it left behind is waited for. */
+  /* The end of the pipe tells that the leader has ended; then only the last one of what it left behind is waited
+     for. */
   char byte;
   for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);) got = read(0, &byte, 1);
   close(0);
@@ -97,7 +104,8 @@ const char *room_enter(const Entry *entry, pid_t *init) {
   if (unshare(CLONE_NEWPID | CLONE_NEWNS) != 0) return "process ids";
   /* A slave of the room's mounts: covers arrive from there, nothing goes back. */
   if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return "slave";
-  /* While it is held open the mounts stay: taking them down would hold up the news that the last process of the command is gone. */
+  /* While it is held open the mounts stay: taking them down would hold up the news that the last process of the
+     command is gone. */
   if ((*entry->held = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC)) < 0) return "mounts";
   int told[2];
   if (pipe2(told, O_CLOEXEC) != 0) return "pipe";
@@ -112,7 +120,8 @@ const char *room_enter(const Entry *entry, pid_t *init) {
 /* While the init mounts. */
 const char *room_furnish(const char *inner, const char *folder, bool own_terminals) {
   if (!own_files(inner, folder)) return "session files";
-  if (own_terminals && mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") != 0) return "devpts";
+  if (own_terminals && mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+      "newinstance,ptmxmode=0666,mode=620") != 0) return "devpts";
   return NULL;
 }
 

@@ -30,7 +30,8 @@ enum { NUMBER = 0, MACHINE = 4 };
 #endif
 
 #ifndef THIS_MACHINE
-/* 32-bit machines have calls of their own (two of most that take a time, ARM's private ones): no filter was written or tried for them. */
+/* 32-bit machines have calls of their own (two of most that take a time, ARM's private ones): no filter was written
+   or tried for them. */
 const char *lock_down(bool nested, bool no_internet) {
   (void)nested, (void)no_internet;
   errno = ENOSYS;
@@ -43,14 +44,19 @@ void prepare_filter(bool nested, bool no_internet) { (void)nested, (void)no_inte
 
 void drop_bounds(void) {}
 #else
-/* The newest system call that was looked at; what comes after it is unknown, so it is not there. The numbers from 424 on are the same everywhere. */
+/* The newest system call that was looked at; what comes after it is unknown, so it is not there. The numbers from
+   424 on are the same everywhere. */
 enum { NEWEST_KNOWN = 466 };
 
 static const int FORBIDDEN[] = {
-  SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, 428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */, 431 /* fsconfig */, 432 /* fsmount */,
-  433 /* fspick */, 442 /* mount_setattr */, SYS_setns, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd,
-  425 /* io_uring_setup */, 426, 427, SYS_kexec_load, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_open_by_handle_at, SYS_name_to_handle_at,
-  SYS_swapon, SYS_swapoff, SYS_reboot, SYS_acct, SYS_quotactl, 443 /* quotactl_fd */, SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex,
+  SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, 428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */,
+      431 /* fsconfig */, 432 /* fsmount */,
+  433 /* fspick */, 442 /* mount_setattr */, SYS_setns, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_bpf,
+      SYS_perf_event_open, SYS_userfaultfd,
+  425 /* io_uring_setup */, 426, 427, SYS_kexec_load, SYS_init_module, SYS_finit_module, SYS_delete_module,
+      SYS_open_by_handle_at, SYS_name_to_handle_at,
+  SYS_swapon, SYS_swapoff, SYS_reboot, SYS_acct, SYS_quotactl, 443 /* quotactl_fd */, SYS_settimeofday,
+      SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex,
   SYS_syslog, SYS_lookup_dcookie, SYS_vhangup, SYS_fanotify_init, SYS_nfsservctl, SYS_personality,
 #ifdef SYS_kexec_file_load
   SYS_kexec_file_load,
@@ -77,11 +83,14 @@ static int row_count;
 static struct { int at, kind; } jumps[160];
 static int jump_count;
 
-static void emit(uint16_t what, uint32_t k, uint8_t yes, uint8_t no) { code[length++] = (struct instruction){what, yes, no, k}; }
-static int by_number(const void *a, const void *b) { unsigned x = ((const Row *)a)->number, y = ((const Row *)b)->number; return x < y ? -1 : x > y; }
+static void emit(uint16_t what, uint32_t k, uint8_t yes, uint8_t no) {
+    code[length++] = (struct instruction){what, yes, no, k}; }
+static int by_number(const void *a, const void *b) { unsigned x = ((const Row *)a)->number,
+    y = ((const Row *)b)->number; return x < y ? -1 : x > y; }
 static void add(int number, int kind) { rows[row_count++] = (Row){(unsigned)number, kind}; }
 
-/* A tree instead of a list: the kernel tries the filter on every number when it is installed, and again on those with arguments. */
+/* A tree instead of a list: the kernel tries the filter on every number when it is installed, and again on those
+   with arguments. */
 static void emit_tree(int from, int to) {
   if (to - from == 1) {
     emit(EQUAL, rows[from].number, 0, 1);
@@ -116,7 +125,8 @@ static void refuse_open_mode(int argument) {
 
 static void build(bool nested, bool no_internet) {
   length = row_count = jump_count = 0;
-  for (size_t at = 0; at < sizeof FORBIDDEN / sizeof FORBIDDEN[0]; at++) add(FORBIDDEN[at], FORBIDDEN[at] == SYS_personality ? PERSONALITY : DENY);
+  for (size_t at = 0; at < sizeof FORBIDDEN / sizeof FORBIDDEN[0]; at++)
+      add(FORBIDDEN[at], FORBIDDEN[at] == SYS_personality ? PERSONALITY : DENY);
   for (size_t at = 0; at < sizeof MODES / sizeof MODES[0]; at++) {
     bool opens = MODES[at].number == SYS_openat;
 #ifdef SYS_open
@@ -143,7 +153,8 @@ static void build(bool nested, bool no_internet) {
   int labels[KINDS];
   labels[DENY] = length; emit(RETURN, REFUSE(EPERM), 0, 0);
   labels[GONE] = length; emit(RETURN, REFUSE(ENOSYS), 0, 0);
-  labels[TERMINAL] = length;   /* nothing is typed into a terminal from the side of its programs, and none gets another discipline */
+  /* nothing is typed into a terminal from the side of its programs, and none gets another discipline */
+  labels[TERMINAL] = length;
   emit(LOAD_WORD, ARGUMENT(1), 0, 0);
   emit(EQUAL, 0x5412 /* TIOCSTI */, 2, 0);
   emit(EQUAL, 0x5423 /* TIOCSETD */, 1, 0);
@@ -152,10 +163,13 @@ static void build(bool nested, bool no_internet) {
   emit(RETURN, ALLOW, 0, 0);
   labels[CLONE] = length;
   emit(LOAD_WORD, ARGUMENT(0), 0, 0);
-  emit(ANY_BIT, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | 0x02000000 /* cgroup */ | 0x80 /* time */, 0, 1);
+  const uint32_t spaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+      | 0x02000000 /* cgroup */ | 0x80 /* time */;
+  emit(ANY_BIT, spaces, 0, 1);
   emit(RETURN, REFUSE(EPERM), 0, 0);
   emit(RETURN, ALLOW, 0, 0);
-  labels[SOCKET] = length;   /* a network namespace does not hold vsock, and the other kinds are seldom used and often broken */
+  /* a network namespace does not hold vsock, and the other kinds are seldom used and often broken */
+  labels[SOCKET] = length;
   emit(LOAD_WORD, ARGUMENT(0), 0, 0);
   emit(EQUAL, AF_UNIX, no_internet ? 2 : 4, 0);
   if (!no_internet) { emit(EQUAL, AF_INET, 3, 0); emit(EQUAL, AF_INET6, 2, 0); }
@@ -175,11 +189,12 @@ static void build(bool nested, bool no_internet) {
   for (int at = 0; at < jump_count; at++) code[jumps[at].at].k = (uint32_t)(labels[jumps[at].kind] - jumps[at].at - 1);
 }
 
-/* From above: when the lowest is gone, all are. EINVAL: there is none of that number. EPERM: a user outside a room, who has none and can
-   gain none without new privileges. */
+/* From above: when the lowest is gone, all are. EINVAL: there is none of that number. EPERM: a user outside a room,
+   who has none and can gain none without new privileges. */
 void drop_bounds(void) {
   if (prctl(PR_CAPBSET_READ, 0, 0, 0, 0) == 0) return;
-  for (int number = 63; number >= 0; number--) if (prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0 && errno == EPERM) return;
+  for (int number = 63; number >= 0; number--) if (prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0 && errno == EPERM)
+      return;
 }
 
 static bool drop_capabilities(void) {
@@ -210,7 +225,8 @@ const char *lock_down(bool nested, bool no_internet) {
 
 /* A list of what it may do: anything else ends it, and with it everything that it is the first process of. */
 const char *lock_down_init(void) {
-  static const int allowed[] = {SYS_read, SYS_wait4, SYS_close, SYS_exit_group, SYS_exit, SYS_rt_sigreturn, SYS_restart_syscall};
+  static const int allowed[] = {SYS_read, SYS_wait4, SYS_close, SYS_exit_group, SYS_exit, SYS_rt_sigreturn,
+      SYS_restart_syscall};
   enum { ALLOWED = sizeof allowed / sizeof allowed[0] };
   length = built = 0;
   emit(LOAD_WORD, MACHINE, 0, 0);

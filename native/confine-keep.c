@@ -1,5 +1,6 @@
-/* The holder of a room: keeps its namespaces alive and its covers on. A cover on a file falls off in every namespace when the file
-   is replaced outside (git config, npm login): the holder sees the rename and covers again. Between the two there is a moment. */
+/* The holder of a room: keeps its namespaces alive and its covers on. A cover on a file falls off in every namespace
+   when the file is replaced outside (git config, npm login): the holder sees the rename and covers again. Between
+   the two there is a moment. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include "helper.h"
@@ -35,15 +36,18 @@ static bool parent_of(const Cover *cover, char *parent, size_t room) {
   return true;
 }
 
-/* A name is covered when it stands on another mount than its directory. Whatever took the cover off, it is put on again; a name that is to
-   be hidden is covered also when it comes into being. */
+/* A name is covered when it stands on another mount than its directory. Whatever took the cover off, it is put on
+   again; a name that is to be hidden is covered also when it comes into being. */
 static void look_after(const Cover *cover) {
   char parent[PATH_MAX];
-  int fd = open_within(root, cover->path), directory = parent_of(cover, parent, sizeof parent) ? open_within(root, parent) : -1;
+  int fd = open_within(root, cover->path), directory = parent_of(cover, parent, sizeof parent)
+      ? open_within(root, parent) : -1;
   struct stat facts;
   bool bare = fd >= 0 && directory >= 0 && mount_id(fd) == mount_id(directory) && fstat(fd, &facts) == 0;
-  if (bare && cover->kind == HIDE && S_ISLNK(facts.st_mode)) bare = false;   /* what it leads to is hidden by an item of its own */
-  if (bare && cover->kind == HIDE) cover_with(S_ISDIR(facts.st_mode) ? no_directory : no_file, fd, A_RDONLY | A_NOSUID | A_NODEV, false);
+  /* what it leads to is hidden by an item of its own */
+  if (bare && cover->kind == HIDE && S_ISLNK(facts.st_mode)) bare = false;
+  if (bare && cover->kind == HIDE) cover_with(S_ISDIR(facts.st_mode) ? no_directory
+      : no_file, fd, A_RDONLY | A_NOSUID | A_NODEV, false);
   else if (bare) cover_with(fd, fd, cover->kind == PROTECT ? A_RDONLY | A_NOSUID | A_NODEV : 0, true);
   if (fd >= 0) close(fd);
   if (directory >= 0) close(directory);
@@ -53,7 +57,8 @@ static void look_after(const Cover *cover) {
 static void watch_parents(void) {
   for (int at = 0; at < cover_count; at++) {
     char parent[PATH_MAX];
-    if (parent_of(&covers[at], parent, sizeof parent)) inotify_add_watch(changes, parent, IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR);
+    if (parent_of(&covers[at], parent, sizeof parent)) inotify_add_watch(changes, parent,
+        IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR);
   }
 }
 
@@ -64,7 +69,8 @@ static void look_at_changes(void) {
     for (char *at = buffer; at < buffer + got;) {
       const struct inotify_event *event = (const struct inotify_event *)at;
       if (event->mask & IN_Q_OVERFLOW) concerned = true;
-      for (int n = 0; event->len > 0 && !concerned && n < cover_count; n++) concerned = strcmp(covers[n].name, event->name) == 0;
+      for (int n = 0; event->len > 0 && !concerned && n < cover_count; n++)
+          concerned = strcmp(covers[n].name, event->name) == 0;
       at += sizeof *event + event->len;
     }
   if (!concerned) return;
@@ -72,8 +78,9 @@ static void look_at_changes(void) {
   watch_parents();
 }
 
-/* A socket of the machine is covered, also in a root: no mount keeps a program from connecting to it. With the machine's network the
-   room's own sockets are on the list as well, so there those in the roots stay. What is only tried shows sockets that are dead. */
+/* A socket of the machine is covered, also in a root: no mount keeps a program from connecting to it. With the
+   machine's network the room's own sockets are on the list as well, so there those in the roots stay. What is only
+   tried shows sockets that are dead. */
 bool cover_socket(const char *path, const Policy *policy) {
   for (int at = 0; at < policy->count; at++) {
     const Item *item = &policy->items[at];
@@ -87,13 +94,15 @@ bool cover_socket(const char *path, const Policy *policy) {
     int fd = open_following(root, path);
     if (fd < 0) return true;
     struct stat facts;
-    covered = fstat(fd, &facts) != 0 || !S_ISSOCK(facts.st_mode) || cover_with(no_file, fd, A_RDONLY | A_NOSUID | A_NODEV, false);
+    covered = fstat(fd, &facts) != 0 || !S_ISSOCK(facts.st_mode)
+        || cover_with(no_file, fd, A_RDONLY | A_NOSUID | A_NODEV, false);
     close(fd);
   }
   return covered;
 }
 
-/* An order is a list of socket paths, each with its NUL; the answer is one byte: '1' when all of them are out of reach. */
+/* An order is a list of socket paths, each with its NUL; the answer is one byte: '1' when all of them are out of
+   reach. */
 static bool take_order(const Policy *policy, int orders) {
   static char text[1 << 17];
   ssize_t got = read(orders, text, sizeof text - 1);

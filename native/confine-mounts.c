@@ -1,4 +1,5 @@
-/* The kernel's mount interface by descriptors: a path is looked up once, through no link, and never becomes a string again. */
+/* The kernel's mount interface by descriptors: a path is looked up once, through no link, and never becomes a string
+   again. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include <errno.h>
@@ -54,7 +55,8 @@ bool cover_with(int source, int target, unsigned long long set, bool deep) {
 
 /* Which mount a descriptor stands on; 0 when unknown. */
 long long mount_id(int fd) {
-  struct { uint32_t mask; char before[140]; uint64_t id; char after[104]; } facts;   /* struct statx; stx_mnt_id at byte 144 */
+  /* struct statx; stx_mnt_id at byte 144 */
+  struct { uint32_t mask; char before[140]; uint64_t id; char after[104]; } facts;
   memset(&facts, 0, sizeof facts);
   if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, 0x1000 /* STATX_MNT_ID */, &facts) != 0) return 0;
   return (long long)facts.id;
@@ -65,8 +67,8 @@ static bool is_ours(int fd) {
   return fstatfs(fd, &facts) == 0 && facts.f_type == TMPFS;
 }
 
-/* Makes a mount point where it is missing, only on file systems in memory that the room made: the machine gets no ghost files.
-   A private /tmp on disk is the caller's to prepare. */
+/* Makes a mount point where it is missing, only on file systems in memory that the room made: the machine gets no
+   ghost files. A private /tmp on disk is the caller's to prepare. */
 bool make_within(int root, const char *path, bool directory) {
   char part[PATH_MAX];
   size_t length = strlen(path);

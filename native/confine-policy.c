@@ -1,4 +1,5 @@
-/* Reads the order to build a room: NUL-terminated `key=value` fields, items in the order in which they are to be applied. */
+/* Reads the order to build a room: NUL-terminated `key=value` fields, items in the order in which they are to be
+   applied. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include <errno.h>
@@ -6,7 +7,8 @@
 #include <string.h>
 
 static const struct { const char *key; ItemKind kind; } KINDS[] = {
-  {"show=", SHOW}, {"write=", WRITE}, {"hide=", HIDE}, {"view=", VIEW}, {"blank=", BLANK}, {"between=", BETWEEN}, {"protect=", PROTECT},
+  {"show=", SHOW}, {"write=", WRITE}, {"hide=", HIDE}, {"view=", VIEW}, {"blank=", BLANK}, {"between=", BETWEEN},
+      {"protect=", PROTECT},
   {"try=", TRY}, {"layer=", LAYER},
 };
 
@@ -34,14 +36,17 @@ const char *read_policy(Policy *policy, char *payload, size_t length) {
     else if (strcmp(at, "listens=1") == 0) policy->listens = true;
     else if (strncmp(at, "shm=", 4) == 0) policy->shm_bytes = atoll(at + 4);
     else if (strncmp(at, "tmp=", 4) == 0) policy->tmp_bytes = atoll(at + 4);
-    else if (strncmp(at, "room=", 5) != 0 && strcmp(at, "tier=landlock") != 0) { errno = EINVAL; return "an unknown field"; }
+    else if (strncmp(at, "room=", 5) != 0 && strcmp(at, "tier=landlock") != 0) {
+        errno = EINVAL; return "an unknown field"; }
   }
   if (policy->overflow) { errno = E2BIG; return "more paths than a room can hold"; }
   for (int at = 0; at < policy->count; at++) {
     const Item *item = &policy->items[at];
     bool absolute = item->path[0] == '/' && item->path[1] != 0;
-    if (item->kind == BLANK ? item->path[0] == '/' || item->path[0] == 0 : !absolute) { errno = EINVAL; return "a path"; }
-    if (item->kind == TRY && (at + 1 == policy->count || policy->items[at + 1].kind != LAYER)) { errno = EINVAL; return "a layer"; }
+    if (item->kind == BLANK ? item->path[0] == '/' || item->path[0] == 0 : !absolute) {
+        errno = EINVAL; return "a path"; }
+    if (item->kind == TRY && (at + 1 == policy->count || policy->items[at + 1].kind != LAYER)) {
+        errno = EINVAL; return "a layer"; }
   }
   return NULL;
 }

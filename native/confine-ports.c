@@ -1,5 +1,6 @@
-/* Publishes a port of a room: a listener on the machine's loopback whose connections are passed to the same port inside. A socket keeps
-   the network it was made in, so the process that passes bytes on accepts in one and connects in the other. */
+/* Publishes a port of a room: a listener on the machine's loopback whose connections are passed to the same port
+   inside. A socket keeps the network it was made in, so the process that passes bytes on accepts in one and connects
+   in the other. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include "helper.h"
@@ -18,10 +19,12 @@
 
 static int loopback_socket(int port, bool listens) {
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
-  struct sockaddr_in where = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in where = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   if (fd < 0) return -1;
   if (listens) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  bool ok = listens ? bind(fd, (struct sockaddr *)&where, sizeof where) == 0 && listen(fd, 64) == 0 : connect(fd, (struct sockaddr *)&where, sizeof where) == 0;
+  bool ok = listens ? bind(fd, (struct sockaddr *)&where, sizeof where) == 0
+      && listen(fd, 64) == 0 : connect(fd, (struct sockaddr *)&where, sizeof where) == 0;
   int saved = errno;
   if (!ok) close(fd);
   errno = saved;

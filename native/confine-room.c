@@ -1,4 +1,5 @@
-/* Builds a room: namespaces first, then its files, all of them below a stage in memory that becomes the root at the end. */
+/* Builds a room: namespaces first, then its files, all of them below a stage in memory that becomes the root at the
+   end. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include <errno.h>
@@ -51,10 +52,12 @@ static bool loopback_up(void) {
   return ok;
 }
 
-/* Belongs to the room's network, is accepted by a process outside: no file and no further process is needed between them. */
+/* Belongs to the room's network, is accepted by a process outside: no file and no further process is needed between
+   them. */
 static int listen_inside(void) {
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  struct sockaddr_in where = {.sin_family = AF_INET, .sin_port = htons(PROXY_PORT), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in where = {.sin_family = AF_INET, .sin_port = htons(PROXY_PORT),
+      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   if (fd >= 0 && bind(fd, (struct sockaddr *)&where, sizeof where) == 0 && listen(fd, 128) == 0) return fd;
   if (fd >= 0) close(fd);
   return -1;
@@ -65,7 +68,8 @@ static const char *const DEVICES[] = {"null", "zero", "full", "random", "urandom
 /* A /dev of harmless devices; its terminals and its shared memory are the room's own. */
 static const char *make_devices(const Policy *policy, const int *sources) {
   char path[64], options[64];
-  if (mkdir(STAGE "/dev", 0755) != 0 || mount("dev", STAGE "/dev", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755,size=64k") != 0) return "dev";
+  if (mkdir(STAGE "/dev", 0755) != 0 || mount("dev", STAGE "/dev", "tmpfs", MS_NOSUID | MS_NOEXEC,
+      "mode=755,size=64k") != 0) return "dev";
   for (size_t at = 0; at < sizeof DEVICES / sizeof DEVICES[0]; at++) {
     snprintf(path, sizeof path, STAGE "/dev/%s", DEVICES[at]);
     if (mknod(path, S_IFREG | 0666, 0) != 0) return "a device";
@@ -73,17 +77,21 @@ static const char *make_devices(const Policy *policy, const int *sources) {
     if (target < 0 || sources[at] < 0 || !place_mount(sources[at], target)) return "a device";
     close(target);
   }
-  static const char *const links[][2] = {{"/proc/self/fd", "fd"}, {"/proc/self/fd/0", "stdin"}, {"/proc/self/fd/1", "stdout"},
+  static const char *const links[][2] = {{"/proc/self/fd", "fd"}, {"/proc/self/fd/0", "stdin"},
+      {"/proc/self/fd/1", "stdout"},
     {"/proc/self/fd/2", "stderr"}, {"pts/ptmx", "ptmx"}};
   for (size_t at = 0; at < sizeof links / sizeof links[0]; at++) {
     snprintf(path, sizeof path, STAGE "/dev/%s", links[at][1]);
     if (symlink(links[at][0], path) != 0) return "dev";
   }
-  if (mkdir(STAGE "/dev/pts", 0755) != 0 || mount("devpts", STAGE "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") != 0) return "devpts";
+  if (mkdir(STAGE "/dev/pts", 0755) != 0 || mount("devpts", STAGE "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+      "newinstance,ptmxmode=0666,mode=620") != 0) return "devpts";
   /* Two empty things that the holder covers with; they outlive the stage. */
-  if (mkdir(STAGE "/dev/.cerith", 0755) != 0 || mkdir(STAGE "/dev/.cerith/none", 0555) != 0 || mknod(STAGE "/dev/.cerith/nothing", S_IFREG | 0444, 0) != 0) return "dev";
+  if (mkdir(STAGE "/dev/.cerith", 0755) != 0 || mkdir(STAGE "/dev/.cerith/none", 0555) != 0
+      || mknod(STAGE "/dev/.cerith/nothing", S_IFREG | 0444, 0) != 0) return "dev";
   snprintf(options, sizeof options, "mode=1777,size=%lld", policy->shm_bytes > 0 ? policy->shm_bytes : 512LL << 20);
-  if (mkdir(STAGE "/dev/shm", 01777) != 0 || mount("shm", STAGE "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options) != 0) return "shared memory";
+  if (mkdir(STAGE "/dev/shm", 01777) != 0 || mount("shm", STAGE "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options) !=
+      0) return "shared memory";
   int made = open(STAGE "/dev", O_PATH | O_CLOEXEC), target = open_within(new_root, "/dev");
   /* Not the devices below it: those stay writable, the directory does not. */
   bool ok = made >= 0 && target >= 0 && change_mount(made, A_RDONLY, false) && cover_with(made, target, 0, true);
@@ -96,7 +104,8 @@ static bool holds_later(const Policy *policy, int at) {
   size_t length = strlen(policy->items[at].path);
   for (int next = at + 1; next < policy->count; next++) {
     const Item *item = &policy->items[next];
-    if (item->kind != BLANK && item->kind != LAYER && strncmp(item->path, policy->items[at].path, length) == 0 && item->path[length] == '/') return true;
+    if (item->kind != BLANK && item->kind != LAYER && strncmp(item->path, policy->items[at].path, length) == 0
+        && item->path[length] == '/') return true;
   }
   return policy->inner && strncmp(policy->inner, policy->items[at].path, length) == 0 && policy->inner[length] == '/';
 }
@@ -112,7 +121,8 @@ static const char *hide(const Policy *policy, int at) {
   const char *path = policy->items[at].path;
   int target = open_within(new_root, path);
   /* In a /tmp of the room's own it is not there yet, but something that lies in it will be. */
-  if (target < 0 && errno == ENOENT && holds_later(policy, at) && make_within(new_root, path, true)) target = open_within(new_root, path);
+  if (target < 0 && errno == ENOENT && holds_later(policy, at) && make_within(new_root, path, true))
+      target = open_within(new_root, path);
   if (target < 0) return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EROFS ? NULL : "hide";
   struct stat facts;
   bool ok = fstat(target, &facts) == 0;
@@ -120,14 +130,16 @@ static const char *hide(const Policy *policy, int at) {
   if (ok && S_ISDIR(facts.st_mode) && holds_later(policy, at)) {
     ok = filled_count < ITEMS && fill(target, "mode=755,size=1m");
     if (ok) ok = (filled[filled_count++] = open_within(new_root, path)) >= 0;
-  } else if (ok) ok = cover_with(S_ISDIR(facts.st_mode) ? no_directory : no_file, target, A_RDONLY | A_NOSUID | A_NODEV, false);
+  } else if (ok) ok = cover_with(S_ISDIR(facts.st_mode) ? no_directory
+      : no_file, target, A_RDONLY | A_NOSUID | A_NODEV, false);
   int saved = errno;
   close(target);
   errno = saved;
   return ok ? NULL : "hide";
 }
 
-/* The upper layer of a view holds a whiteout for every blank name, so that the name is absent whatever is put there outside. */
+/* The upper layer of a view holds a whiteout for every blank name, so that the name is absent whatever is put there
+   outside. */
 static bool blank_out(const char *layer, const char *name) {
   char path[PATH_MAX];
   if (snprintf(path, sizeof path, "%s/%s", layer, name) >= (int)sizeof path) return false;
@@ -193,7 +205,8 @@ static const char *apply(Policy *policy, int at, unsigned *lacks) {
     errno = saved;
     return ok ? NULL : item->kind == SHOW ? "show" : "write";
   }
-  /* BETWEEN and PROTECT: bound onto itself. What is a mount point can be neither moved nor removed; a link too, and it still leads on. */
+  /* BETWEEN and PROTECT: bound onto itself. What is a mount point can be neither moved nor removed; a link too, and
+     it still leads on. */
   int target = open_within(new_root, item->path);
   if (target < 0) return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? NULL : "protect";
   bool ok = cover_with(target, target, item->kind == PROTECT ? A_RDONLY | A_NOSUID | A_NODEV : 0, true);
@@ -218,13 +231,15 @@ static bool copy_links(void) {
 }
 
 static const char *make_root(const Policy *policy, int machine, int processes) {
-  if (mkdir(NEW, 0755) != 0 || mkdir(STAGE "/none", 0555) != 0 || mknod(STAGE "/nothing", S_IFREG | 0444, 0) != 0) return "stage";
+  if (mkdir(NEW, 0755) != 0 || mkdir(STAGE "/none", 0555) != 0 || mknod(STAGE "/nothing", S_IFREG | 0444, 0) != 0)
+      return "stage";
   int target = open(NEW, O_PATH | O_CLOEXEC);
   if (policy->strict) {
     if (!fill(target, "mode=755,size=4m") || !copy_links()) return "root";
     if (mkdir(NEW "/proc", 0755) != 0 || mkdir(NEW "/dev", 0755) != 0 || mkdir(NEW "/tmp", 0755) != 0) return "root";
     if (mkdir(NEW "/var", 0755) != 0 || mkdir(NEW "/var/tmp", 0755) != 0 || mkdir(NEW "/run", 0755) != 0) return "root";
-  } else if (!change_mount(machine, A_RDONLY | A_NOSUID | A_NODEV, true) || !place_mount(machine, target)) return "root";
+  } else if (!change_mount(machine, A_RDONLY | A_NOSUID | A_NODEV, true) || !place_mount(machine, target))
+      return "root";
   close(target);
   new_root = open(NEW, O_PATH | O_CLOEXEC);
   no_directory = open(STAGE "/none", O_PATH | O_CLOEXEC);
@@ -233,7 +248,8 @@ static const char *make_root(const Policy *policy, int machine, int processes) {
   if (!policy->strict) return NULL;
   /* A new /proc may only be mounted where a whole one can be seen already; each command's own covers this one. */
   target = open_within(new_root, "/proc");
-  if (target < 0 || !change_mount(processes, A_RDONLY | A_NOSUID | A_NODEV, true) || !place_mount(processes, target)) return "proc";
+  if (target < 0 || !change_mount(processes, A_RDONLY | A_NOSUID | A_NODEV, true) || !place_mount(processes, target))
+      return "proc";
   close(target);
   return NULL;
 }
@@ -265,7 +281,8 @@ static const char *make_files(Policy *policy, unsigned *lacks) {
   }
   for (int at = 0; at < policy->count; at++) {
     Item *item = &policy->items[at];
-    bool taken = item->kind == SHOW || item->kind == WRITE || item->kind == VIEW || item->kind == TRY || item->kind == LAYER;
+    bool taken = item->kind == SHOW || item->kind == WRITE || item->kind == VIEW || item->kind == TRY
+        || item->kind == LAYER;
     if (taken && (item->fd = open_source(item->path)) < 0) return item->path;
     /* Held as a copy: nothing mounted later changes what was taken. */
     if (taken && (item->kind == SHOW || item->kind == WRITE)) {
@@ -278,7 +295,8 @@ static const char *make_files(Policy *policy, unsigned *lacks) {
   int inner_copy = inner >= 0 ? clone_mount(inner, false) : -1;
   if (policy->inner && inner_copy < 0) return "session files";
   int slash = open("/", O_PATH | O_CLOEXEC), proc = open("/proc", O_PATH | O_CLOEXEC);
-  int machine = policy->strict ? -1 : clone_mount(slash, true), processes = policy->strict ? clone_mount(proc, true) : -1;
+  int machine = policy->strict ? -1 : clone_mount(slash, true), processes = policy->strict ? clone_mount(proc, true)
+      : -1;
   if (machine < 0 && processes < 0) return "root";
   if (mount("stage", STAGE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=8m") != 0) return "stage";
   const char *failed = make_root(policy, machine, processes);
@@ -289,16 +307,19 @@ static const char *make_files(Policy *policy, unsigned *lacks) {
   if (inner_copy >= 0) {
     if (!make_within(new_root, policy->inner, true)) return "session files";
     int target = open_within(new_root, policy->inner);
-    if (target < 0 || !change_mount(inner_copy, A_NOSUID | A_NODEV, false) || !place_mount(inner_copy, target)) return "session files";
+    if (target < 0 || !change_mount(inner_copy, A_NOSUID | A_NODEV, false) || !place_mount(inner_copy, target))
+        return "session files";
     close(target);
   }
   for (int at = 0; at < filled_count; at++) if (!change_mount(filled[at], A_RDONLY, false)) return "hide";
   if (policy->strict && !change_mount(new_root, A_RDONLY, false)) return "root";
   /* The old root goes out of sight for good. */
-  if (fchdir(new_root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 || umount2(".", MNT_DETACH) != 0 || chdir("/") != 0) return "pivot";
+  if (fchdir(new_root) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 || umount2(".", MNT_DETACH) != 0
+      || chdir("/") != 0) return "pivot";
   /* Covers that the holder puts up later reach the commands' own copies, which are slaves of these mounts. */
   if (mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL) != 0) return "shared";
-  for (int at = 0; at < policy->count; at++) if (policy->items[at].fd >= 0) { close(policy->items[at].fd); policy->items[at].fd = -1; }
+  for (int at = 0; at < policy->count; at++) if (policy->items[at].fd >= 0) {
+      close(policy->items[at].fd); policy->items[at].fd = -1; }
   return NULL;
 }
 
@@ -312,14 +333,16 @@ const char *room_build(Policy *policy, RoomParts *parts) {
   pid_t mapper = -1;
   int go = -1;
   bool everyone = policy->lock && uid == 0 && map_everyone(&mapper, &go);
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (policy->all_network ? 0 : CLONE_NEWNET)) != 0) return "user namespace";
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (policy->all_network ? 0 : CLONE_NEWNET)) !=
+      0) return "user namespace";
   if (everyone ? !mapped(mapper, go) : !keep_identity(uid, gid)) return "identity";
   if (!policy->all_network && !loopback_up()) return "loopback";
   if (policy->listens && (parts->listener = listen_inside()) < 0) return "listener";
   const char *failed = make_files(policy, &parts->lacks);
   if (failed) return failed;
   if (policy->nested) { parts->lacks |= LACKS_WALL; return NULL; }
-  /* Without a scope of its own the machine's abstract sockets would be open to a room that has the machine's network. */
+  /* Without a scope of its own the machine's abstract sockets would be open to a room that has the machine's
+     network. */
   parts->wall = make_wall(policy, policy->all_network);
   if (parts->wall >= 0) return NULL;
   parts->lacks |= LACKS_WALL;

@@ -1,4 +1,5 @@
-/* The launcher's rooms: built on order, refreshed before a command enters, gone with the last process that needs them. */
+/* The launcher's rooms: built on order, refreshed before a command enters, gone with the last process that needs
+   them. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include "helper.h"
@@ -48,7 +49,8 @@ static bool receive_built(int from, Built *built, int *fds, int *count) {
   return true;
 }
 
-/* In the forked child. Everything of the launcher's is closed first: pipe ends of other commands, the lifeline, the engine's events. */
+/* In the forked child. Everything of the launcher's is closed first: pipe ends of other commands, the lifeline, the
+   engine's events. */
 static void become_holder(char *payload, size_t length, int orders) {
   static Policy policy;
   RoomParts parts = {-1, -1, -1, -1, 0};
@@ -91,7 +93,9 @@ static void build_wall(int id, char *payload, size_t length) {
   char *text = malloc(length);
   if (!text) { close(wall); say(1, 'F', "room=%d\nerrno=%d\nwhat=memory", id, ENOMEM); return; }
   memcpy(text, payload, length);
-  rooms[room_count++] = (Room){.id = id, .inner = policy.inner ? strdup(policy.inner) : NULL, .text = text, .text_length = length, .orders = -1, .wall = wall, .listener = -1, .lock = -1, .spaces = {-1, -1, -1, -1, -1}, .only_wall = true, .all_network = wants_network(payload, length)};
+  rooms[room_count++] = (Room){.id = id, .inner = policy.inner ? strdup(policy.inner)
+      : NULL, .text = text, .text_length = length, .orders = -1, .wall = wall, .listener = -1, .lock = -1,
+      .spaces = {-1, -1, -1, -1, -1}, .only_wall = true, .all_network = wants_network(payload, length)};
   say(1, 'R', "room=%d\nholder=0\nlacks=0", id);
 }
 
@@ -120,9 +124,11 @@ static bool open_spaces(Room *room) {
 
 void build_room(char *payload, size_t length) {
   int id = (int)field_number(payload, length, "room", -1), ends[2];
-  if (find_room(id) || room_count == ROOMS) { say(1, 'F', "room=%d\nerrno=%d\nwhat=too many rooms", id, EAGAIN); return; }
+  if (find_room(id) || room_count == ROOMS) { say(1, 'F', "room=%d\nerrno=%d\nwhat=too many rooms", id, EAGAIN); return;
+      }
   if (field_text(payload, length, "tier")) { build_wall(id, payload, length); return; }
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) { say(1, 'F', "room=%d\nerrno=%d\nwhat=socket", id, errno); return; }
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+      say(1, 'F', "room=%d\nerrno=%d\nwhat=socket", id, errno); return; }
   pid_t holder = fork();
   if (holder == 0) become_holder(payload, length, ends[1]);
   int saved = errno;
@@ -139,7 +145,8 @@ void build_room(char *payload, size_t length) {
   bool walled = !(built.lacks & LACKS_WALL);
   const char *inner = field_text(payload, length, "inner");
   int lock = field_text(payload, length, "lock") ? fds[next++] : -1, wall = walled ? fds[next++] : -1;
-  rooms[room_count++] = (Room){.id = id, .holder = holder, .orders = ends[0], .lock = lock, .wall = wall, .listener = next < count ? fds[next] : -1,
+  rooms[room_count++] = (Room){.id = id, .holder = holder, .orders = ends[0], .lock = lock, .wall = wall,
+      .listener = next < count ? fds[next] : -1,
     .spaces = {-1, -1, -1, -1, -1},
     .all_network = wants_network(payload, length),
     .nested = field_number(payload, length, "nested", 0) != 0, .inner = inner ? strdup(inner) : NULL};
@@ -195,7 +202,8 @@ void forget_spare(Spare *spare) {
 void close_room(int id) {
   Room *room = find_room(id);
   if (!room) return;
-  for (int at = port_count - 1; at >= 0; at--) if (ports[at].room == id) { kill(ports[at].pid, SIGKILL); ports[at] = ports[--port_count]; }
+  for (int at = port_count - 1; at >= 0; at--) if (ports[at].room == id) {
+      kill(ports[at].pid, SIGKILL); ports[at] = ports[--port_count]; }
   int open_ones[] = {room->orders, room->wall, room->listener, room->lock};
   for (size_t at = 0; at < sizeof open_ones / sizeof open_ones[0]; at++) if (open_ones[at] >= 0) close(open_ones[at]);
   for (int at = 0; at < SPACES; at++) if (room->spaces[at] >= 0) close(room->spaces[at]);
@@ -231,10 +239,12 @@ void room_process_ended(pid_t pid) {
 }
 
 void publish_port(char *payload, size_t length) {
-  int id = (int)field_number(payload, length, "room", -1), port = (int)field_number(payload, length, "port", 0), error = ENOENT;
+  int id = (int)field_number(payload, length, "room", -1), port = (int)field_number(payload, length, "port", 0),
+      error = ENOENT;
   Room *room = find_room(id);
   pid_t pid = -1;
-  if (room && !room->only_wall && port > 0 && port < 65536 && port_count < PORTS) error = forward_port(room->holder, port, &pid);
+  if (room && !room->only_wall && port > 0 && port < 65536 && port_count < PORTS)
+      error = forward_port(room->holder, port, &pid);
   if (error == 0) { ports[port_count].pid = pid; ports[port_count++].room = id; }
   say(1, 'P', "room=%d\nport=%d\nerrno=%d", id, port, error);
 }

@@ -1,4 +1,5 @@
-/* Which unix sockets of the machine have a path and an ear: streams that listen, datagrams, and those bound by a relative name. */
+/* Which unix sockets of the machine have a path and an ear: streams that listen, datagrams, and those bound by a
+   relative name. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include "helper.h"
@@ -24,7 +25,8 @@ static void add(int which, const char *path) {
   used[which] += length;
 }
 
-/* The kernel tells the name that a socket was bound by. Where that name is gone, or is one of several, the others are in the same directory. */
+/* The kernel tells the name that a socket was bound by. Where that name is gone, or is one of several, the others
+   are in the same directory. */
 static void add_names(int which, const char *path) {
   struct stat facts;
   add(which, path);
@@ -37,7 +39,8 @@ static void add_names(int which, const char *path) {
   DIR *listing = opendir(directory);
   if (!listing) return;
   for (struct dirent *entry; (entry = readdir(listing));)
-    if ((entry->d_type == DT_SOCK || entry->d_type == DT_UNKNOWN) && snprintf(other, sizeof other, "%s/%s", directory, entry->d_name) < (int)sizeof other) add(which, other);
+    if ((entry->d_type == DT_SOCK || entry->d_type == DT_UNKNOWN)
+        && snprintf(other, sizeof other, "%s/%s", directory, entry->d_name) < (int)sizeof other) add(which, other);
   closedir(listing);
 }
 
@@ -53,7 +56,8 @@ static void add_relative(int which, const char *name) {
     if (length <= 0 || path[0] != '/') continue;
     int rest = snprintf(path + length, sizeof path - (size_t)length, "/%s", name);
     struct stat facts;
-    if (rest > 0 && (size_t)(length + rest) < sizeof path && lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode)) add(which, path);
+    if (rest > 0 && (size_t)(length + rest) < sizeof path && lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode))
+        add(which, path);
   }
   closedir(processes);
 }

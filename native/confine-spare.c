@@ -1,5 +1,6 @@
-/* A spare of a room: a warden that has gone in before anything asked for it, with the first of its new process ids. What is left to do
-   when a command comes is to read what it is, and to start it. The request comes as one message, with the ends of its pipes. */
+/* A spare of a room: a warden that has gone in before anything asked for it, with the first of its new process ids.
+   What is left to do when a command comes is to read what it is, and to start it. The request comes as one message,
+   with the ends of its pipes. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include "helper.h"
@@ -12,11 +13,13 @@
 enum { ENDS = 8, MOST_BYTES = 100000 };
 
 static void ends_of(WardenLink *link, int **ends) {
-  int *all[ENDS] = {&link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in};
+  int *all[ENDS] = {&link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read,
+      &link->extra_in, &link->extra_out, &link->extra2_in};
   memcpy(ends, all, sizeof all);
 }
 
-/* What was decided when it went in cannot be changed any more: control groups, what outlives the engine, files of a job. */
+/* What was decided when it went in cannot be changed any more: control groups, what outlives the engine, files of a
+   job. */
 bool fits_spare(const Request *request) {
   return !request->detached && !request->keep && request->group_count == 0 && request->payload_length <= MOST_BYTES;
 }
@@ -44,7 +47,8 @@ bool hand_over(int spare, WardenLink *link) {
   ends_of(link, ends);
   for (int at = 0; at < ENDS; at++) if (*ends[at] >= 0) { present |= 1u << at; fds[count++] = *ends[at]; }
   struct iovec parts[2] = {{&present, sizeof present}, {link->request->payload, link->request->payload_length}};
-  return send_with(spare, parts, 2, fds, count, MSG_DONTWAIT) == (ssize_t)(sizeof present + link->request->payload_length);
+  return send_with(spare, parts, 2, fds, count, MSG_DONTWAIT) ==
+      (ssize_t)(sizeof present + link->request->payload_length);
 }
 
 /* Waits for a command. False: none will come. */

@@ -1,4 +1,5 @@
-/* A root that is only tried: an overlay whose writes land in a layer of the state directory. The original is the lower layer, and stays as it is. */
+/* A root that is only tried: an overlay whose writes land in a layer of the state directory. The original is the
+   lower layer, and stays as it is. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include "helper.h"
@@ -13,7 +14,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Without attributes of its own the kernel mounts all the same, and then fails at the first directory that is made anew. */
+/* Without attributes of its own the kernel mounts all the same, and then fails at the first directory that is made
+   anew. */
 static bool keeps_attributes(int directory) {
   bool ok = fsetxattr(directory, "user.cerith.probe", "1", 1, 0) == 0;
   int saved = errno;
@@ -29,7 +31,8 @@ const char *lay_over(int target, int lower, int layer) {
   if (!failed) {
     /* Descriptors instead of paths: a colon or a comma in a name means nothing. */
     char options[160], place[64];
-    snprintf(options, sizeof options, "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d,userxattr", lower, upper, work);
+    snprintf(options, sizeof options,
+        "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d,userxattr", lower, upper, work);
     snprintf(place, sizeof place, "/proc/self/fd/%d", target);
     if (mount("cerith-try", place, "overlay", MS_NOSUID | MS_NODEV, options) != 0) failed = "try overlay";
   }

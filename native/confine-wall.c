@@ -1,5 +1,6 @@
-/* Landlock. In a room it is the second wall: writing (also into named pipes and devices) only where the policy says, and no abstract
-   sockets of the machine. On the lower tier, without rooms, it is the only one. A ruleset is made once and entered by each command. */
+/* Landlock. In a room it is the second wall: writing (also into named pipes and devices) only where the policy says,
+   and no abstract sockets of the machine. On the lower tier, without rooms, it is the only one. A ruleset is made
+   once and entered by each command. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include <dirent.h>
@@ -54,8 +55,10 @@ int make_wall(const Policy *policy, bool scoped) {
   if (ruleset < 0) return -1;
   bool ok = allow(ruleset, "/", REFER) && allow(ruleset, "/tmp", WRITE_FILE) && allow(ruleset, "/dev", WRITE_FILE);
   for (int at = 0; ok && at < policy->count; at++)
-    if (policy->items[at].kind == WRITE || policy->items[at].kind == TRY) ok = allow(ruleset, policy->items[at].path, WRITE_FILE);
-  /* The folder of a session is mounted on a file system of the command's own: the nearest directory that stays is two above. */
+    if (policy->items[at].kind == WRITE || policy->items[at].kind == TRY)
+        ok = allow(ruleset, policy->items[at].path, WRITE_FILE);
+  /* The folder of a session is mounted on a file system of the command's own: the nearest directory that stays is
+     two above. */
   if (ok && policy->inner) {
     char parent[PATH_MAX];
     snprintf(parent, sizeof parent, "%s", policy->inner);
@@ -73,7 +76,8 @@ static bool lies_in(const char *path, const char *directory) {
   return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == 0 || length == 1);
 }
 
-/* The lower tier. Everything below `directory` may be read but what is hidden: where something hidden lies deeper, its neighbours are named one by one. */
+/* The lower tier. Everything below `directory` may be read but what is hidden: where something hidden lies deeper,
+   its neighbours are named one by one. */
 static bool allow_reading(int ruleset, const char *directory, const Policy *policy) {
   bool hidden_below = false;
   for (int at = 0; at < policy->count; at++) {
@@ -90,7 +94,8 @@ static bool allow_reading(int ruleset, const char *directory, const Policy *poli
   for (struct dirent *entry; ok && (entry = readdir(listing));) {
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", strcmp(directory, "/") ? directory : "", entry->d_name) < (int)sizeof path) ok = allow_reading(ruleset, path, policy);
+    if (snprintf(path, sizeof path, "%s/%s", strcmp(directory, "/") ? directory : "", entry->d_name) < (int)sizeof path)
+        ok = allow_reading(ruleset, path, policy);
   }
   closedir(listing);
   return ok;
@@ -100,7 +105,8 @@ int make_only_wall(const Policy *policy) {
   long version = landlock_version();
   if (version < 3) { errno = ENOSYS; return -1; }
   uint64_t all = (1ULL << 15) - 1;
-  struct attr attr = {.files = all, .network = version >= 4 && !policy->all_network ? 3 : 0, .scoped = version >= 6 ? SCOPE_ABSTRACT | SCOPE_SIGNAL : 0};
+  struct attr attr = {.files = all, .network = version >= 4
+      && !policy->all_network ? 3 : 0, .scoped = version >= 6 ? SCOPE_ABSTRACT | SCOPE_SIGNAL : 0};
   int ruleset = create(&attr, version);
   if (ruleset < 0) return -1;
   bool ok = true;
@@ -110,18 +116,22 @@ int make_only_wall(const Policy *policy) {
     if (item->kind == SHOW) ok = allow(ruleset, item->path, EXECUTE | READ_FILE | READ_DIR);
     else if (item->kind == WRITE) ok = allow(ruleset, item->path, all & ~MAKE_DEVICES);
   }
-  static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
-  for (size_t at = 0; ok && at < sizeof devices / sizeof devices[0]; at++) ok = allow(ruleset, devices[at], READ_FILE | WRITE_FILE);
+  static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
+      "/dev/tty"};
+  for (size_t at = 0; ok && at < sizeof devices / sizeof devices[0]; at++)
+      ok = allow(ruleset, devices[at], READ_FILE | WRITE_FILE);
   if (ok && policy->strict) ok = allow(ruleset, "/proc", READ_FILE | READ_DIR);
   if (ok) return ruleset;
   close(ruleset);
   return -1;
 }
 
-/* The switches of the kernel are files that root owns. Landlock refuses to open them; a mount of this process alone makes them read-only for
-   programs that only ask. Where root may not do that (a container), they are read-only already. */
+/* The switches of the kernel are files that root owns. Landlock refuses to open them; a mount of this process alone
+   makes them read-only for programs that only ask. Where root may not do that (a container), they are read-only
+   already. */
 void shield_switches(void) {
-  static const char *const switches[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/sys"};
+  static const char *const switches[] = {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs",
+      "/sys"};
   if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0) return;
   for (size_t at = 0; at < sizeof switches / sizeof switches[0]; at++) {
     int fd = open(switches[at], O_PATH | O_CLOEXEC);

@@ -1,5 +1,5 @@
-/* confine: what a command may see and touch. A room is built once per policy (namespaces and mounts, kept by a holder process);
-   commands are put into it, each with process ids of its own. */
+/* confine: what a command may see and touch. A room is built once per policy (namespaces and mounts, kept by a
+   holder process); commands are put into it, each with process ids of its own. */
 #ifndef CERITH_CONFINE_H
 #define CERITH_CONFINE_H
 #include <stdbool.h>
@@ -13,7 +13,8 @@ typedef enum {
   SHOW = 's',      /* as it is outside, read-only */
   WRITE = 'w',     /* as it is outside, writable */
   HIDE = 'h',      /* an empty file or directory in its place */
-  VIEW = 'v',      /* a read-only layer over a directory: names that follow as BLANK are not there, sockets and pipes are dead */
+  /* a read-only layer over a directory: names that follow as BLANK are not there, sockets and pipes are dead */
+  VIEW = 'v',
   BLANK = 'b',     /* a name (relative to the view) that is not there, now or later */
   BETWEEN = 'n',   /* stays as it is but cannot be moved or removed */
   PROTECT = 'p',   /* stays as it is, read-only, although it lies in a WRITE */
@@ -67,7 +68,8 @@ bool cover_with(int source, int target, unsigned long long set, bool deep);
 long long mount_id(int fd);
 bool make_within(int root, const char *path, bool directory);
 
-/* confine-enter.c: called in the porter, a child of the warden that ends afterwards; what it makes are children of the warden. */
+/* confine-enter.c: called in the porter, a child of the warden that ends afterwards; what it makes are children of
+   the warden. */
 typedef struct {
   const int *spaces;            /* the room's namespaces, the one of users first; -1 = the machine's */
   bool detached;
@@ -85,7 +87,8 @@ pid_t clone_leader(int (*run)(void *), void *context);
 /* confine-filter.c, confine-wall.c: the last things before the exec */
 const char *lock_down(bool nested, bool no_internet);
 const char *lock_down_init(void);                        /* waits for others to end, and can do nothing else */
-void prepare_filter(bool nested, bool no_internet);      /* makes it ahead of need, for all that comes from this process */
+/* makes it ahead of need, for all that comes from this process */
+void prepare_filter(bool nested, bool no_internet);
 void drop_bounds(void);                                  /* no program that starts from here on has capabilities */
 int make_wall(const Policy *policy, bool scoped);        /* a Landlock ruleset, or -1 with errno */
 int make_only_wall(const Policy *policy);                /* the tier without rooms */
@@ -97,7 +100,8 @@ long landlock_version(void);
 /* A warden that waits in the room for a command; pid 0 = none. */
 typedef struct { pid_t pid; int requests, control, gate, oom; } Spare;
 typedef struct {
-  int id; pid_t holder; int orders, wall, listener, lock, spaces[SPACES]; bool all_network, nested, only_wall; char *inner; unsigned long told;
+  int id; pid_t holder; int orders, wall, listener, lock, spaces[SPACES]; bool all_network, nested, only_wall;
+      char *inner; unsigned long told;
   char *text; size_t text_length;   /* without a room: the order, from which each command gets a wall of its own */
   Spare spare;
   bool used, wants_spare;
@@ -105,8 +109,10 @@ typedef struct {
 #define ROOM_GONE "room is gone"                           /* the engine builds another and gives its order again */
 void build_room(char *payload, size_t length);            /* says 'R' or 'F' */
 Room *find_room(int id);
-int wall_with(const Room *room, const char *folder);      /* the tier without rooms: a ruleset that lets a command into its own folder; or -1 */
-const char *refresh_room(Room *room);                     /* before a command enters: sockets that came into being are covered; NULL or what failed */
+/* the tier without rooms: a ruleset that lets a command into its own folder; or -1 */
+int wall_with(const Room *room, const char *folder);
+/* before a command enters: sockets that came into being are covered; NULL or what failed */
+const char *refresh_room(Room *room);
 void refresh_rooms(void);
 Room *room_without_spare(void);                           /* one that wants a spare, or NULL */
 bool any_room(void);
@@ -120,7 +126,8 @@ void forget_spare(Spare *spare);                          /* it ends when it not
 /* confine-try.c */
 const char *lay_over(int target, int lower, int layer);
 int lock_layers(const char *path);                       /* the lock, or -1 with errno */
-bool map_everyone(pid_t *mapper, int *go);               /* root: every id of this namespace is itself in the one that is made next */
+/* root: every id of this namespace is itself in the one that is made next */
+bool map_everyone(pid_t *mapper, int *go);
 bool mapped(pid_t mapper, int go);
 
 /* confine-sockets.c: listening sockets of the machine by path, NUL after each; the number changes with the list,

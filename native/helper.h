@@ -61,7 +61,8 @@ int signal_descendants(pid_t root, int signal_number);   /* how many were signal
 
 /* ---- limits.c: what a command and everything below it uses ---- */
 typedef struct { long long cpu_ms, memory, processes; } Limits;               /* 0 = none */
-typedef struct { long long cpu_ms, memory, processes, largest; } Usage;       /* memory of all together; the peak of the largest process */
+/* memory of all together; the peak of the largest process */
+typedef struct { long long cpu_ms, memory, processes, largest; } Usage;
 void usage_below(pid_t root, Usage *usage);
 void watch_usage(const Limits *limits, long long base_cpu_ms);   /* from now on; CPU time counts from the base */
 void unwatch_usage(void);
@@ -80,7 +81,8 @@ typedef struct {
   long long retry_at;
   long long unlooked;                   /* bytes that may be written before the disk is looked at again */
   char last_byte;
-  char last[1024];                      /* the end of what could not be stored: the last words of a command on a full disk */
+  /* the end of what could not be stored: the last words of a command on a full disk */
+  char last[1024];
   size_t last_length;
   struct { long long start, size; } segments[64];
   int segment_count;
@@ -89,7 +91,8 @@ bool store_open(Store *store, int dir_fd, const char *name, long long head_max, 
 void store_write(Store *store, const char *data, size_t length);
 long long store_omitted(const Store *store);
 void store_map(const Store *store, char *text, size_t size);
-void store_finish(Store *store, const char *completion_line);   /* joins head, gap and tail in the head file, then the line */
+/* joins head, gap and tail in the head file, then the line */
+void store_finish(Store *store, const char *completion_line);
 
 /* ---- mask.c: known values never reach the disk ---- */
 typedef struct Mask Mask;
@@ -125,8 +128,10 @@ typedef struct {
   int out_read, err_read;               /* reading ends kept for a later move to the background, -1 = none */
   int extra_in, extra_out, extra2_in;
   int room_orders, wall, listener, lock, spaces[SPACES];   /* of the room, -1 = none */
-  int gate;                             /* opens when the launcher has covered what came into being on the machine, -1 = none */
-  int spare;                            /* where the request comes from, of a warden that has none yet; -1 = it has one */
+  /* opens when the launcher has covered what came into being on the machine, -1 = none */
+  int gate;
+  /* where the request comes from, of a warden that has none yet; -1 = it has one */
+  int spare;
   int oom;                              /* of a spare: the score that its command will have */
   pid_t holder;                         /* 0 = outside any room */
   const char *inner;

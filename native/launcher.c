@@ -69,13 +69,16 @@ static void free_slot(int slot) {
   slots[slot].used = false;
 }
 
-static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS && slots[slot].used ? slots[slot].ends[end] : -1; }
+static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS
+    && slots[slot].used ? slots[slot].ends[end] : -1; }
 
 /* In the forked warden: put what it needs at low numbers and close the rest, above all the other runs' pipe ends.
    False, with errno, when the limit of descriptors is too low. */
 static bool settle_descriptors(WardenLink *link) {
-  int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in,
-    &link->room_orders, &link->wall, &link->listener, &link->lock, &link->spaces[0], &link->spaces[1], &link->spaces[2], &link->spaces[3], &link->spaces[4], &link->gate, &link->spare};
+  int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read,
+      &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in,
+    &link->room_orders, &link->wall, &link->listener, &link->lock, &link->spaces[0], &link->spaces[1], &link->spaces[2],
+        &link->spaces[3], &link->spaces[4], &link->gate, &link->spare};
   enum { KEPT = sizeof kept / sizeof kept[0], FIRST = 3 };
   int lifted[KEPT];
   for (int at = 0; at < KEPT; at++) {
@@ -97,17 +100,22 @@ static bool settle_descriptors(WardenLink *link) {
 /* An end that is asked for by a slot must be there: a command without its stdout would look like one that prints
    nothing. */
 static bool lacks_end(const Request *request) {
-  const int asked[] = {request->in_slot, request->out_slot, request->err_slot, request->extra_in_slot, request->extra_out_slot, request->extra2_in_slot};
-  for (size_t at = 0; at < sizeof asked / sizeof asked[0]; at++) if (asked[at] >= 0 && slot_end(asked[at], 0) < 0) return true;
+  const int asked[] = {request->in_slot, request->out_slot, request->err_slot, request->extra_in_slot,
+      request->extra_out_slot, request->extra2_in_slot};
+  for (size_t at = 0; at < sizeof asked / sizeof asked[0]; at++) if (asked[at] >= 0 && slot_end(asked[at], 0) < 0)
+      return true;
   return false;
 }
 
 /* Descriptors of the room; the rest comes with the request. */
 static WardenLink link_to(const Room *room) {
-  WardenLink link = {.events = 1, .lifeline = lifeline[0], .control = -1, .in_read = -1, .out_write = -1, .err_write = -1, .out_read = -1, .err_read = -1,
+  WardenLink link = {.events = 1, .lifeline = lifeline[0], .control = -1, .in_read = -1, .out_write = -1,
+      .err_write = -1, .out_read = -1, .err_read = -1,
     .extra_in = -1, .extra_out = -1, .extra2_in = -1, .listener = -1, .gate = -1, .spare = -1,
-    .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .lock = room ? room->lock : -1, .holder = room ? room->holder : 0,
-    .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room && room->nested, .only_wall = room && room->only_wall};
+    .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .lock = room ? room->lock
+        : -1, .holder = room ? room->holder : 0,
+    .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room
+        && room->nested, .only_wall = room && room->only_wall};
   for (int at = 0; at < SPACES; at++) link.spaces[at] = room ? room->spaces[at] : -1;
   return link;
 }
@@ -117,7 +125,8 @@ static pid_t fork_warden(WardenLink *link) {
   if (pid != 0) return pid;
   signal(SIGCHLD, SIG_DFL);
   if (settle_descriptors(link)) run_warden(*link);
-  if (link->request) say(1, 'f', "id=%ld\nerrno=%d\nwhat=descriptors", link->request->id, errno == EINVAL ? EMFILE : errno);
+  if (link->request) say(1, 'f', "id=%ld\nerrno=%d\nwhat=descriptors", link->request->id, errno == EINVAL ? EMFILE
+      : errno);
   _exit(0);
 }
 
@@ -171,7 +180,8 @@ static void start(char *payload, size_t length) {
   /* A room whose holder was killed, or its spare, may not have been noticed yet. */
   if (request.room >= 0) reap_wardens();
   /* A command that asks for a room runs in it or not at all. */
-  Room *room = request.room >= 0 ? find_room(request.room) : NULL, *listened = request.listener_room >= 0 ? find_room(request.listener_room) : NULL;
+  Room *room = request.room >= 0 ? find_room(request.room) : NULL, *listened = request.listener_room >= 0
+      ? find_room(request.listener_room) : NULL;
   const char *failed = request.room >= 0 && !room ? ROOM_GONE : NULL;
   int own_wall = room && room->only_wall && request.folder ? wall_with(room, request.folder) : -1;
   if (!failed && request.listener_room >= 0 && (!listened || listened->listener < 0)) failed = ROOM_GONE;
@@ -244,7 +254,8 @@ static void start(char *payload, size_t length) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=fork", request.id, fork_error);
     close(control[1]);
   } else wards[ward_count++] = (Ward){request.id, pid, control[1], request.detached, heard};
-  int used[] = {request.in_slot, request.out_slot, request.err_slot, request.extra_in_slot, request.extra_out_slot, request.extra2_in_slot};
+  int used[] = {request.in_slot, request.out_slot, request.err_slot, request.extra_in_slot, request.extra_out_slot,
+      request.extra2_in_slot};
   int freed = 0;
   for (size_t at = 0; at < sizeof used / sizeof used[0]; at++) if (used[at] >= 0) { free_slot(used[at]); freed++; }
   free_request(&request);
@@ -324,7 +335,8 @@ static void reap_wardens(void) {
       if (wards[at].pid != pid) continue;
       /* A warden that was itself killed can tell nothing any more; say so, or a run would never settle. */
       bool destroyed = WIFSIGNALED(status), detached = wards[at].detached;
-      if (destroyed) say(1, 'l', "id=%ld\nsignal=%d\nbegun=%d", wards[at].id, WTERMSIG(status), !waits_at_gate(&wards[at]));
+      if (destroyed) say(1, 'l', "id=%ld\nsignal=%d\nbegun=%d", wards[at].id, WTERMSIG(status),
+          !waits_at_gate(&wards[at]));
       close(wards[at].control);
       if (wards[at].gate >= 0) close(wards[at].gate);
       wards[at] = wards[--ward_count];

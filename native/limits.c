@@ -39,7 +39,8 @@ static long long cpu_ms_of(pid_t pid) {
   char *after_name = strrchr(text, ')');
   unsigned long own = 0, own_kernel = 0;
   long children = 0, children_kernel = 0;
-  if (!after_name || scan_text(after_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", &own, &own_kernel, &children, &children_kernel) != 4) return 0;
+  if (!after_name || scan_text(after_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", &own,
+      &own_kernel, &children, &children_kernel) != 4) return 0;
   return ((long long)own + (long long)own_kernel + children + children_kernel) * 1000 / sysconf(_SC_CLK_TCK);
 }
 

@@ -18,7 +18,8 @@ int main(int argc, char **argv) {
     return run_link(argv[2], atoi(argv[3]), argv[4], argv[5], atoi(argv[6]));
   if (argc == 3 && strcmp(argv[1], "probe") == 0) return run_probe(argv[2]);
   if (argc >= 5 && strcmp(argv[1], "start") == 0) return run_start(argv[2], argv[3], argv + 4);
-  if (argc >= 4 && strcmp(argv[1], "try") == 0 && (argc >= 6 || strcmp(argv[2], "remove") == 0 || strcmp(argv[2], "free") == 0)) return run_try(argc, argv);
+  if (argc >= 4 && strcmp(argv[1], "try") == 0 && (argc >= 6 || strcmp(argv[2], "remove") == 0
+      || strcmp(argv[2], "free") == 0)) return run_try(argc, argv);
   fputs("cerith-helper: started by cerith itself; see docs/limits.md\n", stderr);
   return 2;
 }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Needle { struct Needle *next; unsigned char *bytes; size_t length; char *label; size_t label_length; } Needle;
+typedef struct Needle { struct Needle *next; unsigned char *bytes; size_t length; char *label; size_t label_length;
+    } Needle;
 struct Mask { Needle *by_first[256]; bool pair[65536]; size_t count, shortest; bool lacking; };
 
 /* Without memory nothing can be compared with the values: what might hold one is not shown. */
@@ -17,12 +18,14 @@ bool mask_empty(const Mask *mask) { return !mask || (mask->count == 0 && !mask->
 void mask_add(Mask *mask, const char *name, size_t name_length, const unsigned char *bytes, size_t length) {
   if (!mask || length < 2) return;
   /* Every line that is typed names its secrets anew: what is already known costs nothing. */
-  for (const Needle *known = mask->by_first[bytes[0]]; known; known = known->next) if (known->length == length && memcmp(known->bytes, bytes, length) == 0) return;
+  for (const Needle *known = mask->by_first[bytes[0]]; known; known = known->next)
+      if (known->length == length && memcmp(known->bytes, bytes, length) == 0) return;
   Needle *needle = calloc(1, sizeof *needle);
   if (!needle) { mask->lacking = true; return; }
   needle->bytes = malloc(length);
   needle->label = malloc(name_length + 10);
-  if (!needle->bytes || !needle->label) { free(needle->bytes); free(needle->label); free(needle); mask->lacking = true; return; }
+  if (!needle->bytes || !needle->label) { free(needle->bytes); free(needle->label); free(needle); mask->lacking = true;
+      return; }
   memcpy(needle->bytes, bytes, length);
   needle->length = length;
   memcpy(needle->label, "[secret:", 8);
@@ -86,7 +89,8 @@ static size_t part_left(const Mask *mask, const unsigned char *text, size_t befo
 
 /* Scans `text`, whose first `shown` bytes were shown already; everything before the returned position has been handed
    on. `last` = nothing more will come. */
-static size_t scan(Mask *mask, const unsigned char *text, size_t length, size_t shown, bool last, MaskSink sink, void *context) {
+static size_t scan(Mask *mask, const unsigned char *text, size_t length, size_t shown, bool last, MaskSink sink,
+    void *context) {
   size_t clean = 0, cover_start = 0, cover_end = 0;
   const Needle *cover = NULL;
   for (size_t at = 0; at < length; at++) {

@@ -52,6 +52,7 @@ int run_peer(void) {
   namespace_of(pid, "pid", pids, sizeof pids);
   namespace_of(pid, "mnt", mounts, sizeof mounts);
   if (pid <= 0 || start == 0 || (sure ? pid_behind(pidfd) != pid : start_time_of((pid_t)pid) != start)) return 1;
-  printf("pid=%ld\nuid=%ld\nstart=%llu\nsure=%d\nuser=%s\npids=%s\nmnt=%s\n", pid, (long)who.uid, start, sure ? 1 : 0, user, pids, mounts);
+  printf("pid=%ld\nuid=%ld\nstart=%llu\nsure=%d\nuser=%s\npids=%s\nmnt=%s\n", pid, (long)who.uid, start, sure ? 1
+      : 0, user, pids, mounts);
   return 0;
 }

@@ -1,6 +1,6 @@
-// The helper without native code: the same words as the C one, spoken by a small Node process of its own. It is the lower tier:
-// without a child subreaper, what leaves its command is found by group, session, parent chain and two marks that it inherits:
-// a variable, and an open file of its own, which a cleared environment does not touch.
+// The helper without native code: the same words as the C one, spoken by a small Node process of its own. It is the
+// lower tier: without a child subreaper, what leaves its command is found by group, session, parent chain and two
+// marks that it inherits: a variable, and an open file of its own, which a cleared environment does not touch.
 // Self-contained on purpose: it is copied beside the native helper and started with the host's own node.
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -858,7 +858,10 @@ function usageOf(members) {
   return used
 }
 
-/** By the open file, or by the variable: programs close what they do not know, or clear their environment, seldom both. */
+/**
+ * By the open file, or by the variable: programs close what they do not know, or clear their environment, seldom
+ * both.
+ */
 function isMarked(pid, mark) {
   try {
     if (readlinkSync(`/proc/${pid}/fd/${MARK_FD}`) === `${mark} (deleted)`) return true

@@ -1,7 +1,7 @@
-// The way out of a sandbox with an allow-list: a process of its own without secrets. Its listener (descriptor 3) lives in the room's
-// network, its connections in the machine's. HTTP requests, CONNECT and SOCKS5; TLS is passed on unopened, so certificates stay valid.
-// Order of every decision: the name against the list, then the name is resolved, then the address is judged, then exactly that address
-// is connected to. Prints one JSON line per refusal.
+// The way out of a sandbox with an allow-list: a process of its own without secrets. Its listener (descriptor 3)
+// lives in the room's network, its connections in the machine's. HTTP requests, CONNECT and SOCKS5; TLS is passed on
+// unopened, so certificates stay valid. Order of every decision: the name against the list, then the name is
+// resolved, then the address is judged, then exactly that address is connected to. Prints one JSON line per refusal.
 import { lookup } from 'node:dns/promises'
 import { createServer, request as httpRequest } from 'node:http'
 import { BlockList, connect, createServer as createTcpServer, isIP } from 'node:net'
@@ -12,7 +12,10 @@ const FIRST_BYTES_MS = 30_000
 const CONNECT_MS = 30_000
 const MAX_HELLO = 65_536
 
-/** `name`, `.name` (all below it), each with `:port` and `=address` (a person vouches for that address, also a private one). */
+/**
+ * `name`, `.name` (all below it), each with `:port` and `=address` (a person vouches for that address, also a
+ * private one).
+ */
 const rules = JSON.parse(process.argv[2] ?? '[]').map((text) => {
   const [named, address = null] = text.toLowerCase().split('=')
   const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(named) ?? [null, named, undefined]
@@ -25,7 +28,8 @@ for (const [network, bits] of [
   ['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24],
   ['224.0.0.0', 4], ['240.0.0.0', 4],
 ]) closed.addSubnet(network, bits, 'ipv4') // prettier-ignore
-// Unspecified, loopback, mapped and compatible, NAT64, discard, Teredo and other 2001::/23, documentation, 6to4, unique local, link-local, multicast.
+// Unspecified, loopback, mapped and compatible, NAT64, discard, Teredo and other 2001::/23, documentation, 6to4,
+// unique local, link-local, multicast.
 for (const [network, bits] of [
   ['::', 96], ['::ffff:0:0', 96], ['64:ff9b::', 96], ['64:ff9b:1::', 48], ['100::', 64], ['2001::', 23], ['2001:db8::', 32], ['2002::', 16],
   ['3fff::', 20], ['fc00::', 7], ['fe80::', 10], ['fec0::', 10], ['ff00::', 8],
@@ -53,7 +57,8 @@ function refuse(host, port, why) {
 /** The address to connect to; throws what is to be said otherwise. */
 async function allowed(wanted, port) {
   const host = bare(wanted)
-  // What a resolver would read otherwise than this list does: it stops at a NUL, so `evil.test\0.listed.test` is `evil.test`.
+  // What a resolver would read otherwise than this list does: it stops at a NUL, so `evil.test\0.listed.test` is
+  // `evil.test`.
   if (!/^[a-z0-9_.-]{1,255}$/.test(host) && isIP(host) !== 6)
     throw refuse(JSON.stringify(host), port, `${JSON.stringify(host)} is no name of a host`)
   const rule = rules.find(
@@ -236,7 +241,8 @@ web.on('connect', async (asked, socket, first) => {
     end(error.refused ? '403 Forbidden' : '502 Bad Gateway', error.message)
   }
 })
-// Without a listener for it, an offer to change the protocol (cargo's h2c, a WebSocket) is a request like any other: the offer is not passed on.
+// Without a listener for it, an offer to change the protocol (cargo's h2c, a WebSocket) is a request like any other:
+// the offer is not passed on.
 web.on('clientError', (error, socket) => socket.destroy())
 
 /** SOCKS5 without authentication: CONNECT only, names preferred. */

@@ -54,7 +54,8 @@ static void find_segments(Store *store) {
     char *end;
     long long start = strtoll(entry->d_name + length + 1, &end, 10);
     struct stat facts;
-    if (*end || fstatat(store->dir_fd, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(facts.st_mode)) continue;
+    if (*end || fstatat(store->dir_fd, entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(facts.st_mode))
+        continue;
     int at = store->segment_count++;
     for (; at > 0 && store->segments[at - 1].start > start; at--) store->segments[at] = store->segments[at - 1];
     store->segments[at].start = start;
@@ -77,7 +78,8 @@ static void drop_old_segments(Store *store) {
   }
 }
 
-bool store_open(Store *store, int dir_fd, const char *name, long long head_max, long long tail_max, long long start_at) {
+bool store_open(Store *store, int dir_fd, const char *name, long long head_max, long long tail_max,
+    long long start_at) {
   memset(store, 0, sizeof *store);
   store->dir_fd = dir_fd;
   store->name = name;
@@ -132,7 +134,8 @@ static bool disk_has_room(Store *store) {
   if (store->unlooked > 0) return true;
   store->unlooked = LOOK_EVERY_BYTES;
   if (fstatvfs(store->dir_fd, &disk) != 0) return true;
-  long long size = (long long)disk.f_blocks * (long long)disk.f_frsize, left = (long long)disk.f_bavail * (long long)disk.f_frsize;
+  long long size = (long long)disk.f_blocks * (long long)disk.f_frsize,
+      left = (long long)disk.f_bavail * (long long)disk.f_frsize;
   long long room = left - (size / 4 < RESERVE_BYTES ? size / 4 : RESERVE_BYTES);
   if (room < store->unlooked) store->unlooked = room;
   return room > 0;
@@ -191,7 +194,8 @@ long long store_omitted(const Store *store) {
   return store->total - kept - (long long)store->last_length;
 }
 
-static int gap_text(long long bytes, char *text, size_t size) { return bytes > 0 ? snprintf(text, size, "\n[... %lld bytes omitted ...]\n", bytes) : 0; }
+static int gap_text(long long bytes, char *text, size_t size) {
+    return bytes > 0 ? snprintf(text, size, "\n[... %lld bytes omitted ...]\n", bytes) : 0; }
 
 /* Says where every kept byte will be in the joined file: `start:size@place` for the head and each segment. */
 void store_map(const Store *store, char *text, size_t size) {
@@ -231,7 +235,8 @@ void store_finish(Store *store, const char *completion_line) {
     if (fd < 0) break;
     long long left = store->segments[at].size;
     ssize_t got = 1;
-    while (room && left > 0 && (got = read(fd, block, left < (long long)sizeof block ? (size_t)left : sizeof block)) > 0) {
+    while (room && left > 0 && (got = read(fd, block, left < (long long)sizeof block ? (size_t)left
+        : sizeof block)) > 0) {
       room = write_all(head, block, (size_t)got);
       left -= got;
     }
@@ -240,7 +245,8 @@ void store_finish(Store *store, const char *completion_line) {
     unlinkat(store->dir_fd, name, 0);
     end = store->segments[at].start + store->segments[at].size;
   }
-  if (room) room = write_all(head, gap, (size_t)gap_text(store->total - (long long)store->last_length - end, gap, sizeof gap));
+  if (room) room = write_all(head, gap, (size_t)gap_text(store->total - (long long)store->last_length - end, gap,
+      sizeof gap));
   if (room) write_all(head, store->last, store->last_length);
   if (completion_line) {
     if (store->last_byte != '\n') write_all(head, "\n", 1);

@@ -15,7 +15,8 @@ bool terminal_open(Terminal *terminal, int cols, int rows) {
   terminal->held = -1;
   terminal->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal->master < 0) return false;
-  if (grantpt(terminal->master) != 0 || unlockpt(terminal->master) != 0 || ptsname_r(terminal->master, terminal->path, sizeof terminal->path) != 0) return false;
+  if (grantpt(terminal->master) != 0 || unlockpt(terminal->master) != 0
+      || ptsname_r(terminal->master, terminal->path, sizeof terminal->path) != 0) return false;
   terminal->held = open(terminal->path, O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal->held < 0) return false;
   if (fcntl(terminal->master, F_SETFL, O_NONBLOCK) != 0) return false;
@@ -59,6 +60,7 @@ void terminal_describe(const Terminal *terminal, char *text, size_t size) {
   if (ioctl(terminal->master, TIOCGPGRP, &front) != 0) front = 0;
   if (terminal->held >= 0 && ioctl(terminal->held, FIONREAD, &unread) != 0) unread = 0;
   if (tcgetattr(terminal->master, &modes) != 0) memset(&modes, 0, sizeof modes);
-  snprintf(text, size, "path=%s\ncols=%d\nrows=%d\nforeground=%d\ncanonical=%d\necho=%d\nsignals=%d\nunread=%d\n", terminal->path, window.ws_col, window.ws_row,
+  snprintf(text, size, "path=%s\ncols=%d\nrows=%d\nforeground=%d\ncanonical=%d\necho=%d\nsignals=%d\nunread=%d\n",
+      terminal->path, window.ws_col, window.ws_row,
            (int)front, (modes.c_lflag & ICANON) != 0, (modes.c_lflag & ECHO) != 0, (modes.c_lflag & ISIG) != 0, unread);
 }

@@ -11,8 +11,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* An opaque directory hides everything below it, also what has just been accepted. So it is put into single words first: a whiteout for each
-   name that it removes, and its own mark last. */
+/* An opaque directory hides everything below it, also what has just been accepted. So it is put into single words
+   first: a whiteout for each name that it removes, and its own mark last. */
 static void settle_directory(int upper, int lower, int depth) {
   size_t count, others;
   char **names = names_in(upper, &count);
@@ -22,7 +22,8 @@ static void settle_directory(int upper, int lower, int depth) {
     for (size_t at = 0; ok && at < others; at++) {
       struct stat one, other;
       if (!has_name(names, count, below[at])) ok = mknodat(upper, below[at], S_IFCHR, makedev(0, 0)) == 0;
-      else if (fstatat(upper, below[at], &one, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(one.st_mode) && fstatat(lower, below[at], &other, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(other.st_mode)) {
+      else if (fstatat(upper, below[at], &one, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(one.st_mode)
+          && fstatat(lower, below[at], &other, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(other.st_mode)) {
         int fd = openat(upper, below[at], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         ok = fd >= 0 && fsetxattr(fd, "user.overlay.opaque", "y", 1, 0) == 0;
         if (fd >= 0) close(fd);
@@ -32,7 +33,8 @@ static void settle_directory(int upper, int lower, int depth) {
     free_names(below, others);
   }
   for (size_t at = 0; at < count && depth < TRY_DEPTH; at++) {
-    int one = openat(upper, names[at], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), other = one < 0 ? -1 : open_beneath(lower, names[at], O_RDONLY | O_DIRECTORY);
+    int one = openat(upper, names[at], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), other = one < 0 ? -1
+        : open_beneath(lower, names[at], O_RDONLY | O_DIRECTORY);
     if (other >= 0) settle_directory(one, other, depth + 1);
     if (one >= 0) close(one);
     if (other >= 0) close(other);
@@ -46,7 +48,8 @@ void settle_opaque(const TryRoot *root) { settle_directory(root->upper, root->lo
 static const char *accept_one(Try *tried, const char *order, const char *path) {
   int index;
   char force, up[TRY_MARK], down[TRY_MARK], now[TRY_MARK] = "-";
-  if (scan_text(order, "%d %c %191s %191s", &index, &force, up, down) != 4 || index < 0 || index >= tried->count || !*path) { errno = EINVAL; return "order"; }
+  if (scan_text(order, "%d %c %191s %191s", &index, &force, up, down) != 4 || index < 0 || index >= tried->count
+      || !*path) { errno = EINVAL; return "order"; }
   const TryRoot *root = &tried->roots[index];
   struct stat above, below;
   const char *name;

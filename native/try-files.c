@@ -18,7 +18,8 @@ enum { NR_OPENAT2 = 437, NO_XDEV = 1, NO_MAGICLINKS = 2, NO_SYMLINKS = 4, BENEAT
 #define CLONE_FILE _IOW(0x94, 9, int)
 
 int open_beneath(int root, const char *path, int flags) {
-  struct { uint64_t flags, mode, resolve; } how = {(uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW), 0, NO_XDEV | NO_MAGICLINKS | NO_SYMLINKS | BENEATH};
+  struct { uint64_t flags, mode, resolve; } how = {(uint64_t)(flags | O_CLOEXEC | O_NOFOLLOW), 0,
+      NO_XDEV | NO_MAGICLINKS | NO_SYMLINKS | BENEATH};
   return (int)syscall(NR_OPENAT2, root, *path ? path : ".", &how, sizeof how);
 }
 
@@ -46,7 +47,8 @@ bool is_before(const struct timespec *a, const struct timespec *b) {
 
 /* What belongs to the layer, to the kernel or to root alone is no business of a change. */
 static bool counts(const char *name) {
-  return strncmp(name, "user.overlay.", 13) != 0 && strncmp(name, "security.", 9) != 0 && strncmp(name, "trusted.", 8) != 0;
+  return strncmp(name, "user.overlay.", 13) != 0 && strncmp(name, "security.", 9) != 0
+      && strncmp(name, "trusted.", 8) != 0;
 }
 
 enum { NAMES = 65536, VALUE = 65536 };
@@ -84,7 +86,8 @@ bool copy_attributes(int from, int to) {
 void strip_layer_marks(int fd) {
   static char names[NAMES];
   ssize_t length = flistxattr(fd, names, sizeof names);
-  for (char *at = names; at < names + length; at += strlen(at) + 1) if (strncmp(at, "user.overlay.", 13) == 0) fremovexattr(fd, at);
+  for (char *at = names; at < names + length; at += strlen(at) + 1) if (strncmp(at, "user.overlay.", 13) == 0)
+      fremovexattr(fd, at);
 }
 
 static ssize_t read_whole(int fd, char *buffer, size_t room) {
@@ -146,7 +149,8 @@ char **names_in(int fd, size_t *count) {
   return names;
 }
 
-bool has_name(char **names, size_t count, const char *name) { return names && bsearch(&name, names, count, sizeof *names, by_name) != NULL; }
+bool has_name(char **names, size_t count, const char *name) {
+    return names && bsearch(&name, names, count, sizeof *names, by_name) != NULL; }
 
 void free_names(char **names, size_t count) {
   for (size_t at = 0; names && at < count; at++) free(names[at]);
@@ -163,7 +167,8 @@ static bool remove_from(int top, int parent, const char *name, int depth, unsign
     return renameat(parent, name, top, up) == 0;
   }
   int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0) fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0)
+      fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return false;
   struct stat facts;
   if (fstat(fd, &facts) == 0 && (facts.st_mode & 0700) != 0700) fchmod(fd, 0700);
@@ -196,7 +201,8 @@ static bool changed_below(int directory, const struct timespec *since, int depth
   char **names = names_in(directory, &count);
   bool changed = names == NULL;
   for (size_t at = 0; !changed && at < count; at++) {
-    if (fstatat(directory, names[at], &facts, AT_SYMLINK_NOFOLLOW) != 0 || !is_before(&facts.st_ctim, since)) { changed = true; break; }
+    if (fstatat(directory, names[at], &facts, AT_SYMLINK_NOFOLLOW) != 0 || !is_before(&facts.st_ctim, since)) {
+        changed = true; break; }
     if (!S_ISDIR(facts.st_mode)) continue;
     int fd = open_beneath(directory, names[at], O_RDONLY | O_DIRECTORY);
     changed = fd < 0 || changed_below(fd, since, depth + 1);
@@ -211,12 +217,16 @@ bool changed_within(int directory, const struct timespec *since) { return change
 void upper_mark(const struct stat *f, char *mark) {
   if (is_whiteout(f)) { strcpy(mark, "w"); return; }
   if (S_ISDIR(f->st_mode)) snprintf(mark, TRY_MARK, "d%llu.%o", (unsigned long long)f->st_ino, f->st_mode);
-  else snprintf(mark, TRY_MARK, "%llu.%o.%lld.%lld.%09ld.%lld.%09ld", (unsigned long long)f->st_ino, f->st_mode, (long long)f->st_size,
+  else snprintf(mark, TRY_MARK, "%llu.%o.%lld.%lld.%09ld.%lld.%09ld", (unsigned long long)f->st_ino, f->st_mode,
+      (long long)f->st_size,
     (long long)f->st_mtim.tv_sec, f->st_mtim.tv_nsec, (long long)f->st_ctim.tv_sec, f->st_ctim.tv_nsec);
 }
 
 void lower_mark(const struct stat *f, char *mark) {
-  if (S_ISDIR(f->st_mode)) snprintf(mark, TRY_MARK, "d%llu.%llu.%o", (unsigned long long)f->st_dev, (unsigned long long)f->st_ino, f->st_mode);
-  else snprintf(mark, TRY_MARK, "%llu.%llu.%o.%lld.%lld.%09ld.%lld.%09ld", (unsigned long long)f->st_dev, (unsigned long long)f->st_ino, f->st_mode,
-    (long long)f->st_size, (long long)f->st_mtim.tv_sec, f->st_mtim.tv_nsec, (long long)f->st_ctim.tv_sec, f->st_ctim.tv_nsec);
+  if (S_ISDIR(f->st_mode)) snprintf(mark, TRY_MARK, "d%llu.%llu.%o", (unsigned long long)f->st_dev,
+      (unsigned long long)f->st_ino, f->st_mode);
+  else snprintf(mark, TRY_MARK, "%llu.%llu.%o.%lld.%lld.%09ld.%lld.%09ld", (unsigned long long)f->st_dev,
+      (unsigned long long)f->st_ino, f->st_mode,
+    (long long)f->st_size, (long long)f->st_mtim.tv_sec, f->st_mtim.tv_nsec, (long long)f->st_ctim.tv_sec,
+        f->st_ctim.tv_nsec);
 }

@@ -1,5 +1,5 @@
-/* Puts one name of a layer into its original: whole or not at all, also when this process is killed in between. A journal in the layer
-   says what is on its way; the next look at the try finishes it or undoes it. */
+/* Puts one name of a layer into its original: whole or not at all, also when this process is killed in between. A
+   journal in the layer says what is on its way; the next look at the try finishes it or undoes it. */
 #define _GNU_SOURCE
 #include "try.h"
 #include "helper.h"
@@ -24,17 +24,21 @@ static size_t brother_count;
 /* It was looked at as this file, before its first name went over. */
 bool is_brother(const struct stat *above, const char *mark) {
   for (size_t at = 0; at < brother_count; at++)
-    if (brothers[at].dev == above->st_dev && brothers[at].ino == above->st_ino && (!mark || strcmp(brothers[at].mark, mark) == 0)) return true;
+    if (brothers[at].dev == above->st_dev && brothers[at].ino == above->st_ino
+        && (!mark || strcmp(brothers[at].mark, mark) == 0)) return true;
   return false;
 }
 
 static bool note(Try *tried, int index, const char *way, const struct stat *thing, const char *path) {
   char text[TRY_PATH + 128];
-  int length = snprintf(text, sizeof text, "%s %llu %llu %s", way, thing ? (unsigned long long)thing->st_dev : 0, thing ? (unsigned long long)thing->st_ino : 0, path);
+  int length = snprintf(text, sizeof text, "%s %llu %llu %s", way, thing ? (unsigned long long)thing->st_dev : 0, thing
+      ? (unsigned long long)thing->st_ino : 0, path);
   /* One file for the whole call, written over: making and removing one for each name would cost more than the rest. */
   TryRoot *root = &tried->roots[index];
-  if (root->journal <= 0) root->journal = openat(root->layer, "journal", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  return root->journal > 0 && length < (int)sizeof text && pwrite(root->journal, text, (size_t)length + 1, 0) == length + 1;
+  if (root->journal <= 0) root->journal = openat(root->layer, "journal", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+      0600);
+  return root->journal > 0 && length < (int)sizeof text
+      && pwrite(root->journal, text, (size_t)length + 1, 0) == length + 1;
 }
 
 static void settle(const Try *tried, int index) {
@@ -56,7 +60,8 @@ static void remember(const Try *tried, int index, int parent, const char *path, 
     length = snprintf(text, sizeof text, "%d %s %s", index, mark, path) + 1;
   }
   if (fstat(parent, &around) == 0)
-    length += snprintf(text + length, sizeof text - (size_t)length, "%d p%lld %.*s", index, around.st_mtim.tv_sec * 1000000000LL + around.st_mtim.tv_nsec,
+    length += snprintf(text + length, sizeof text - (size_t)length, "%d p%lld %.*s", index,
+        around.st_mtim.tv_sec * 1000000000LL + around.st_mtim.tv_nsec,
       name == path ? 0 : (int)(name - path - 1), path) + 1;
   if (tried->known >= 0 && write(tried->known, text, (size_t)length) != length) return;
 }
@@ -64,8 +69,10 @@ static void remember(const Try *tried, int index, int parent, const char *path, 
 /* What was taken out of the original is what was there when it was looked at. */
 static bool is_what_was_seen(const Try *tried, int parent, const char *name, const struct stat *seen, bool forced) {
   struct stat now;
-  if (fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) != 0 || now.st_ino != seen->st_ino || now.st_dev != seen->st_dev) return false;
-  if (!S_ISDIR(now.st_mode)) return now.st_size == seen->st_size && memcmp(&now.st_mtim, &seen->st_mtim, sizeof now.st_mtim) == 0;
+  if (fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) != 0 || now.st_ino != seen->st_ino || now.st_dev != seen->st_dev)
+      return false;
+  if (!S_ISDIR(now.st_mode)) return now.st_size == seen->st_size
+      && memcmp(&now.st_mtim, &seen->st_mtim, sizeof now.st_mtim) == 0;
   if (forced) return true;
   int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   bool same = fd >= 0 && !changed_within(fd, &tried->since);
@@ -76,9 +83,11 @@ static bool is_what_was_seen(const Try *tried, int parent, const char *name, con
 static const char *failed_with(const char *what) { return errno == EEXIST || errno == ENOENT ? "moved" : what; }
 
 /* Layer and original lie on one mount: the thing itself goes over, in one step. NULL, "elsewhere", or what failed. */
-static const char *move_over(Try *tried, int index, const char *path, int upper, int lower, const char *name, const struct stat *above, const struct stat *below, bool forced) {
+static const char *move_over(Try *tried, int index, const char *path, int upper, int lower, const char *name,
+    const struct stat *above, const struct stat *below, bool forced) {
   if (!note(tried, index, "x", above, path)) return "journal";
-  if (rename_how(upper, name, lower, name, below ? EXCHANGE : NOREPLACE) != 0) return errno == EXDEV || errno == EINVAL ? "elsewhere" : failed_with("rename");
+  if (rename_how(upper, name, lower, name, below ? EXCHANGE : NOREPLACE) != 0)
+      return errno == EXDEV || errno == EINVAL ? "elsewhere" : failed_with("rename");
   if (!below) return NULL;
   if (is_what_was_seen(tried, upper, name, below, forced)) return remove_tree(upper, name) ? NULL : "remove";
   return rename_how(upper, name, lower, name, EXCHANGE) == 0 ? "moved" : "rename";
@@ -87,13 +96,16 @@ static const char *move_over(Try *tried, int index, const char *path, int upper,
 static bool copy_file(Try *tried, int lower, int from, const struct stat *above) {
   int to = openat(lower, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   bool nameless = to >= 0;
-  if (to < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) to = openat(lower, tried->fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (to < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+      to = openat(lower, tried->fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (to < 0) return false;
   struct stat made;
   struct timespec times[2] = {above->st_atim, above->st_mtim};
   bool ok = copy_bytes(from, to) && fstat(to, &made) == 0;
-  if (ok && (made.st_uid != above->st_uid || made.st_gid != above->st_gid)) ok = fchown(to, above->st_uid, above->st_gid) == 0;
-  ok = ok && copy_attributes(from, to) && fchmod(to, above->st_mode & 01777) == 0 && futimens(to, times) == 0 && fdatasync(to) == 0;
+  if (ok && (made.st_uid != above->st_uid || made.st_gid != above->st_gid))
+      ok = fchown(to, above->st_uid, above->st_gid) == 0;
+  ok = ok && copy_attributes(from, to) && fchmod(to, above->st_mode & 01777) == 0 && futimens(to, times) == 0
+      && fdatasync(to) == 0;
   if (ok && nameless) {
     char place[64];
     snprintf(place, sizeof place, "/proc/self/fd/%d", to);
@@ -119,7 +131,8 @@ static bool copy_directory(Try *tried, int lower, int from, const struct stat *a
   int to = openat(lower, tried->fresh, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat made;
   bool ok = to >= 0 && fstat(to, &made) == 0;
-  if (ok && (made.st_uid != above->st_uid || made.st_gid != above->st_gid)) ok = fchown(to, above->st_uid, above->st_gid) == 0;
+  if (ok && (made.st_uid != above->st_uid || made.st_gid != above->st_gid))
+      ok = fchown(to, above->st_uid, above->st_gid) == 0;
   /* A directory inherits the group of its parent where that is set; no command gives it such a bit. */
   ok = ok && copy_attributes(from, to) && fchmod(to, (above->st_mode & 01777) | (made.st_mode & S_ISGID)) == 0;
   int saved = errno;
@@ -138,11 +151,13 @@ static bool make_fresh(Try *tried, int upper, int lower, const char *name, int f
     if (linked) return true;
   }
   if (S_ISREG(above->st_mode)) return copy_file(tried, lower, from, above);
-  return S_ISLNK(above->st_mode) ? copy_link(tried, lower, upper, name, above) : copy_directory(tried, lower, from, above);
+  return S_ISLNK(above->st_mode) ? copy_link(tried, lower, upper, name, above)
+      : copy_directory(tried, lower, from, above);
 }
 
 /* Another mount, another name of the same file, or a directory: made anew beside its place, then put there. */
-static const char *copy_over(Try *tried, int index, const char *path, int upper, int lower, const char *name, int from, const struct stat *above, const struct stat *below, const char *mark, bool forced) {
+static const char *copy_over(Try *tried, int index, const char *path, int upper, int lower, const char *name, int from,
+    const struct stat *above, const struct stat *below, const char *mark, bool forced) {
   struct stat made;
   if (!note(tried, index, "c", NULL, path)) return "journal";
   if (!remove_tree(lower, tried->fresh)) return "remove";
@@ -152,10 +167,12 @@ static const char *copy_over(Try *tried, int index, const char *path, int upper,
     errno = saved;
     return "copy";
   }
-  if (fstatat(lower, tried->fresh, &made, AT_SYMLINK_NOFOLLOW) != 0 || !note(tried, index, "c", &made, path)) return "journal";
+  if (fstatat(lower, tried->fresh, &made, AT_SYMLINK_NOFOLLOW) != 0 || !note(tried, index, "c", &made, path))
+      return "journal";
   int placed = rename_how(lower, tried->fresh, lower, name, below ? EXCHANGE : NOREPLACE);
   bool plain = placed != 0 && errno == EINVAL && !(below && (S_ISDIR(below->st_mode) || S_ISDIR(made.st_mode)));
-  if (plain && (!below || is_what_was_seen(tried, lower, name, below, forced))) placed = renameat(lower, tried->fresh, lower, name);
+  if (plain && (!below || is_what_was_seen(tried, lower, name, below, forced)))
+      placed = renameat(lower, tried->fresh, lower, name);
   const char *failed = placed == 0 ? NULL : failed_with("rename");
   if (!failed && below && !plain && !is_what_was_seen(tried, lower, tried->fresh, below, forced))
     failed = rename_how(lower, tried->fresh, lower, name, EXCHANGE) == 0 ? "moved" : "rename";
@@ -163,7 +180,8 @@ static const char *copy_over(Try *tried, int index, const char *path, int upper,
   if (!remove_tree(lower, tried->fresh) && !failed) return "remove";
   errno = saved;
   if (failed) return failed;
-  if (S_ISDIR(above->st_mode)) fremovexattr(from, "user.overlay.opaque");   /* what it covered is gone; what lies in it follows */
+  /* what it covered is gone; what lies in it follows */
+  if (S_ISDIR(above->st_mode)) fremovexattr(from, "user.overlay.opaque");
   else if (unlinkat(upper, name, 0) != 0) return "remove";
   if (S_ISREG(above->st_mode) && above->st_nlink > 1 && !is_brother(above, NULL)) {
     brothers = realloc(brothers, (brother_count + 1) * sizeof *brothers);
@@ -179,7 +197,8 @@ static const char *copy_over(Try *tried, int index, const char *path, int upper,
 }
 
 /* A directory that is there on both sides: its mode and attributes. */
-static const char *change_directory(int lower, const char *name, int from, const struct stat *above, const struct stat *below) {
+static const char *change_directory(int lower, const char *name, int from, const struct stat *above,
+    const struct stat *below) {
   int to = openat(lower, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (to < 0) return "moved";
   struct stat now;
@@ -191,13 +210,16 @@ static const char *change_directory(int lower, const char *name, int from, const
   return ok ? NULL : same ? "mode" : "moved";
 }
 
-const char *install(Try *tried, int index, const char *path, const struct stat *above, const struct stat *below, const char *mark, bool forced) {
+const char *install(Try *tried, int index, const char *path, const struct stat *above, const struct stat *below,
+    const char *mark, bool forced) {
   const TryRoot *root = &tried->roots[index];
   const char *name, *failed;
   int upper = open_parent(root->upper, path, &name), lower = open_parent(root->lower, path, &name), from = -1;
   if (upper < 0 || lower < 0) failed = lower < 0 ? "way" : "layer";
-  else if (!S_ISLNK(above->st_mode) && (from = openat(upper, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) < 0) failed = "layer";
-  else if (S_ISDIR(above->st_mode) && below && S_ISDIR(below->st_mode)) failed = change_directory(lower, name, from, above, below);
+  else if (!S_ISLNK(above->st_mode) && (from = openat(upper, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) < 0)
+      failed = "layer";
+  else if (S_ISDIR(above->st_mode) && below && S_ISDIR(below->st_mode))
+      failed = change_directory(lower, name, from, above, below);
   else {
     if (S_ISREG(above->st_mode)) {
       strip_layer_marks(from);
@@ -206,7 +228,8 @@ const char *install(Try *tried, int index, const char *path, const struct stat *
     /* One of several names would tie the layer to the original: a later write there would be one here. */
     bool alone = !S_ISDIR(above->st_mode) && above->st_nlink == 1 && !is_brother(above, NULL);
     failed = alone ? move_over(tried, index, path, upper, lower, name, above, below, forced) : "elsewhere";
-    if (failed && strcmp(failed, "elsewhere") == 0) failed = copy_over(tried, index, path, upper, lower, name, from, above, below, mark, forced);
+    if (failed && strcmp(failed, "elsewhere") == 0) failed =
+        copy_over(tried, index, path, upper, lower, name, from, above, below, mark, forced);
     int saved = errno;
     settle(tried, index);
     errno = saved;
@@ -249,11 +272,13 @@ static bool recover_one(Try *tried, int index) {
   char way;
   unsigned long long dev, ino;
   int at = 0;
-  if (scan_text(text, "%c %llu %llu%n", &way, &dev, &ino, &at) != 3 || text[at] != ' ') { unlinkat(root->layer, "journal", 0); return true; }
+  if (scan_text(text, "%c %llu %llu%n", &way, &dev, &ino, &at) != 3 || text[at] != ' ') {
+      unlinkat(root->layer, "journal", 0); return true; }
   const char *path = text + at + 1, *name;
   int upper = open_parent(root->upper, path, &name), lower = open_parent(root->lower, path, &name);
   struct stat there, above;
-  bool came = lower >= 0 && ino != 0 && fstatat(lower, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_ino == ino && there.st_dev == dev;
+  bool came = lower >= 0 && ino != 0 && fstatat(lower, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && there.st_ino == ino
+      && there.st_dev == dev;
   bool ok = lower >= 0;
   /* It stands in its place: what it took the place of, and what it was copied from, go. */
   if (way == 'x' && came && upper >= 0) ok = remove_tree(upper, name);
@@ -265,7 +290,8 @@ static bool recover_one(Try *tried, int index) {
   }
   /* Moved aside, and not yet removed: removed now if it is the one that was meant, and put back otherwise. */
   if (way == 'd' && lower >= 0 && fstatat(lower, tried->old, &there, AT_SYMLINK_NOFOLLOW) == 0)
-    ok = there.st_ino == ino && there.st_dev == dev ? remove_tree(lower, tried->old) : rename_how(lower, tried->old, lower, name, NOREPLACE) == 0;
+    ok = there.st_ino == ino && there.st_dev == dev ? remove_tree(lower, tried->old)
+        : rename_how(lower, tried->old, lower, name, NOREPLACE) == 0;
   if (upper >= 0) close(upper);
   if (lower >= 0) close(lower);
   if (ok) unlinkat(root->layer, "journal", 0);
@@ -273,7 +299,8 @@ static bool recover_one(Try *tried, int index) {
 }
 
 bool is_unfinished(const Try *tried) {
-  for (int index = 0; index < tried->count; index++) if (faccessat(tried->roots[index].layer, "journal", F_OK, 0) == 0) return true;
+  for (int index = 0; index < tried->count; index++) if (faccessat(tried->roots[index].layer, "journal", F_OK, 0) == 0)
+      return true;
   return false;
 }
 

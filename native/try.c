@@ -1,5 +1,6 @@
-/* `cerith-helper try VERB DIRECTORY SECONDS NANOSECONDS ROOT...`, each root as DEVICE:INODE:PATH, its layer in a folder of the directory that has
-   its number. scan tells changes, read gives contents, accept brings over, remove takes the directory away. */
+/* `cerith-helper try VERB DIRECTORY SECONDS NANOSECONDS ROOT...`, each root as DEVICE:INODE:PATH, its layer in a
+   folder of the directory that has its number. scan tells changes, read gives contents, accept brings over, remove
+   takes the directory away. */
 #define _GNU_SOURCE
 #include "try.h"
 #include "helper.h"
@@ -21,7 +22,8 @@ static int fail(const char *what, const char *detail) {
   return 3;
 }
 
-/* A directory that its owner may not read is still his: in a namespace of his own he has the rights of root over his own files. */
+/* A directory that its owner may not read is still his: in a namespace of his own he has the rights of root over his
+   own files. */
 static void own_everything(void) {
   uid_t uid = geteuid();
   gid_t gid = getegid();
@@ -50,7 +52,8 @@ static const char *open_root(TryRoot *root, int directory, int index, const char
   return NULL;
 }
 
-/* "SIDE INDEX PATH" -> the size, and so many bytes; -1 for what is no readable file, and no bytes of what is too large. */
+/* "SIDE INDEX PATH" -> the size, and so many bytes; -1 for what is no readable file, and no bytes of what is too
+   large. */
 static void read_contents(const Try *tried, long long most) {
   char *line = NULL;
   size_t room = 0;
@@ -58,7 +61,8 @@ static void read_contents(const Try *tried, long long most) {
     char side;
     int index, at = 0, fd = -1;
     if (scan_text(line, "%c %d%n", &side, &index, &at) == 2 && line[at] == ' ' && index >= 0 && index < tried->count)
-      fd = open_beneath(side == 'u' ? tried->roots[index].upper : tried->roots[index].lower, line + at + 1, O_RDONLY | O_NONBLOCK);
+      fd = open_beneath(side == 'u' ? tried->roots[index].upper
+          : tried->roots[index].lower, line + at + 1, O_RDONLY | O_NONBLOCK);
     struct stat facts;
     long long size = fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? (long long)facts.st_size : -1;
     printf("%lld\n", size > most ? -2LL : size);
@@ -66,7 +70,8 @@ static void read_contents(const Try *tried, long long most) {
     for (long long left = size > most ? 0 : size; left > 0;) {
       ssize_t got = read(fd, buffer, left < (long long)sizeof buffer ? (size_t)left : sizeof buffer);
       /* A file that shrank meanwhile is filled up: the size has been said. */
-      if (got <= 0) { memset(buffer, 0, sizeof buffer); got = left < (long long)sizeof buffer ? (ssize_t)left : (ssize_t)sizeof buffer; }
+      if (got <= 0) { memset(buffer, 0, sizeof buffer);
+          got = left < (long long)sizeof buffer ? (ssize_t)left : (ssize_t)sizeof buffer; }
       fwrite(buffer, 1, (size_t)got, stdout);
       left -= got;
     }

@@ -1,5 +1,6 @@
-/* try: what a room wrote into its layers, compared with the original, and brought over to it. All of it by descriptor and through no
-   link: the layers were prepared by commands that are not trusted, and the original may be changed by others at the same time. */
+/* try: what a room wrote into its layers, compared with the original, and brought over to it. All of it by
+   descriptor and through no link: the layers were prepared by commands that are not trusted, and the original may be
+   changed by others at the same time. */
 #ifndef CERITH_TRY_H
 #define CERITH_TRY_H
 #include <stdbool.h>
@@ -32,7 +33,8 @@ bool copy_attributes(int from, int to);
 void strip_layer_marks(int fd);
 bool same_bytes(int a, int b);
 bool copy_bytes(int from, int to);
-char **names_in(int fd, size_t *count);                             /* sorted; NULL where it cannot be read. Does not keep fd's position */
+/* sorted; NULL where it cannot be read. Does not keep fd's position */
+char **names_in(int fd, size_t *count);
 bool has_name(char **names, size_t count, const char *name);
 void free_names(char **names, size_t count);
 bool remove_tree(int parent, const char *name);
@@ -44,12 +46,15 @@ void lower_mark(const struct stat *facts, char *mark);
 void scan_root(const Try *tried, int index);
 
 /* try-accept.c */
-void settle_opaque(const TryRoot *root);                            /* opaque directories become deletions of their own */
+/* opaque directories become deletions of their own */
+void settle_opaque(const TryRoot *root);
 bool accept_all(Try *tried);
 
 /* try-install.c: one name at a time, whole or not at all */
-const char *install(Try *tried, int index, const char *path, const struct stat *above, const struct stat *below, const char *mark, bool forced);
-bool is_brother(const struct stat *above, const char *mark);        /* another name of a file that came over in this call */
+const char *install(Try *tried, int index, const char *path, const struct stat *above, const struct stat *below,
+    const char *mark, bool forced);
+/* another name of a file that came over in this call */
+bool is_brother(const struct stat *above, const char *mark);
 const char *remove_below(Try *tried, int index, const char *path, const struct stat *below, bool forced);
 bool is_unfinished(const Try *tried);
 void close_journals(const Try *tried);

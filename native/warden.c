@@ -20,7 +20,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20, RELEASE_MS = 100, RECORD_BYTES = 12288 };
+enum { DRAIN_MS = 100, KILL_TICK_MS = 10, GIVE_UP_MS = 5000, ORPHANED_GRACE_MS = 1000, TOLD_EVERY_MS = 20,
+    RELEASE_MS = 100, RECORD_BYTES = 12288 };
 
 typedef struct { int fd; Store store; MaskState held; long long held_at; bool used, wide; } Source;
 
@@ -50,8 +51,10 @@ static long long orphans_cpu_ms;          /* of processes that were reaped here 
 static long orphans_peak;
 static char kill_by[128], over_limit[16]; /* the client that ended the command; the limit that it exceeded */
 static long long over_used;
-static Usage at_kill;                     /* what was used when it was told to end: its own parent may not live to add it up */
-static bool limits_end = true;            /* a command over its limit is ended here; of a session's command the engine is told */
+/* what was used when it was told to end: its own parent may not live to add it up */
+static Usage at_kill;
+/* a command over its limit is ended here; of a session's command the engine is told */
+static bool limits_end = true;
 
 static void on_child(int signal_number) {
   (void)signal_number;
@@ -90,7 +93,8 @@ static long long backstop_tasks(const Request *request) {
 }
 
 static long long cpu_ms_of(const struct rusage *usage) {
-  return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000LL + (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
+  return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec)
+      * 1000LL + (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000;
 }
 
 /* Of the leader with everything that it waited for, and of what was reaped here until then. */
@@ -106,7 +110,8 @@ static long ended_peak(void) {
 static void fail_child(int report, const char *what) {
   char text[64];
   /* F_DUPFD says EINVAL where the lowest number that will do is above the limit. */
-  int length = snprintf(text, sizeof text, "%d %s", errno == EINVAL && strcmp(what, "descriptors") == 0 ? EMFILE : errno, what);
+  int length = snprintf(text, sizeof text, "%d %s", errno == EINVAL
+      && strcmp(what, "descriptors") == 0 ? EMFILE : errno, what);
   write_all(report, text, (size_t)length);
   _exit(127);
 }
@@ -163,7 +168,8 @@ static void become_command(Request *request, int report) {
   if (nothing < 0) fail_child(report, "descriptors");
   enum { ENDS = 7, LISTENER_FD = 3 };
   int ends[ENDS] = {in, out, err, link_.extra_in, link_.extra_out, link_.extra2_in, link_.listener};
-  int places[ENDS] = {0, 1, 2, request->extra_in_fd, request->extra_out_fd, request->extra2_in_fd, link_.listener < 0 ? -1 : LISTENER_FD};
+  int places[ENDS] = {0, 1, 2, request->extra_in_fd, request->extra_out_fd, request->extra2_in_fd, link_.listener < 0
+      ? -1 : LISTENER_FD};
   int base = 3;
   for (int at = 3; at < ENDS; at++) if (places[at] >= base) base = places[at] + 1;
   int lifted = fcntl(report, F_DUPFD_CLOEXEC, base);
@@ -182,7 +188,8 @@ static void become_command(Request *request, int report) {
   /* Whatever is open goes with the exec, except what is put in its place now. An old kernel cannot do it at once;
      everything here was opened to go with the exec anyway. */
   close_on_exec_from(3);
-  for (int at = 0; at < ENDS; at++) if (ends[at] >= 0 && places[at] >= 0 && dup2(ends[at], places[at]) < 0) fail_child(report, "descriptors");
+  for (int at = 0; at < ENDS; at++) if (ends[at] >= 0 && places[at] >= 0 && dup2(ends[at], places[at]) < 0)
+      fail_child(report, "descriptors");
   if (!limit_command(request)) fail_child(report, "limits");
   if (request->cwd && chdir(request->cwd) != 0) fail_child(report, "cwd");
   if (link_.holder != 0 || link_.only_wall) {
@@ -193,7 +200,8 @@ static void become_command(Request *request, int report) {
     if (link_.only_wall) shield_switches();
     bool walled = link_.wall >= 0 ? wall >= 0 && enter_wall(wall) : !link_.only_wall;
     const char *failed = walled ? lock_down(link_.nested, link_.only_wall && !link_.all_network) : "landlock";
-    for (size_t at = 0; !failed && at < sizeof gates / sizeof gates[0]; at++) if (gates[at] >= 0 && !gate_is_open(gates[at])) failed = "gate";
+    for (size_t at = 0; !failed && at < sizeof gates / sizeof gates[0]; at++)
+        if (gates[at] >= 0 && !gate_is_open(gates[at])) failed = "gate";
     if (failed) fail_child(report, "sandbox");
   }
   execve(request->path, request->argv, request->envp);
@@ -219,7 +227,8 @@ static int carry_in(void *context) {
   (void)context;
   static Request taken;
   Request *request = link_.request;
-  Entry entry = {.spaces = link_.spaces, .detached = request && request->detached, .lock = link_.lock, .held = &own_mounts, .ready = &init_ready,
+  Entry entry = {.spaces = link_.spaces, .detached = request
+      && request->detached, .lock = link_.lock, .held = &own_mounts, .ready = &init_ready,
     .leave = leave_pipe[0]};
   set_oom_score(request ? request->oom : link_.oom);
   porter_failed = !request || enter_groups(request) ? room_enter(&entry, &init) : "limits";
@@ -231,7 +240,8 @@ static int carry_in(void *context) {
   }
   if (!request) return 0;
   if (!porter_failed) porter_failed = room_furnish(link_.inner, request->folder, request->pty);
-  if (!porter_failed && request->pty && !terminal_open(&terminal, request->cols, request->rows)) porter_failed = "terminal";
+  if (!porter_failed && request->pty && !terminal_open(&terminal, request->cols, request->rows))
+      porter_failed = "terminal";
   if (!porter_failed && (leader = clone_leader(become_confined, request)) < 0) porter_failed = "fork";
   porter_error = errno;
   return 0;
@@ -246,7 +256,8 @@ static const char *start_confined(int report) {
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
-  pid_t porter = clone(carry_in, stack + sizeof stack, CLONE_VM | (link_.request ? CLONE_VFORK : 0) | CLONE_FILES | SIGCHLD, NULL);
+  pid_t porter = clone(carry_in, stack + sizeof stack, CLONE_VM | (link_.request ? CLONE_VFORK
+      : 0) | CLONE_FILES | SIGCHLD, NULL);
   if (porter > 0) waitpid(porter, NULL, 0);
   sigprocmask(SIG_SETMASK, &before, NULL);
   if (porter < 0) return "fork";
@@ -267,7 +278,8 @@ static void leave(void) {
 }
 
 static void start_failed(int error, const char *what) {
-  if (!link_.request) kill(getpid(), SIGKILL);   /* a spare; where a command was meant for it already, the launcher tells of its end */
+  /* a spare; where a command was meant for it already, the launcher tells of its end */
+  if (!link_.request) kill(getpid(), SIGKILL);
   say(link_.events, 'f', "id=%ld\nerrno=%d\nwhat=%s", link_.request->id, error, what);
   leave();
 }
@@ -322,7 +334,8 @@ static bool record_start(void) {
   unsigned long long own = start_time_of(getpid()), of_leader = start_time_of(leader);
   /* Without these a reader would take the job for lost. */
   if (own == 0 || of_leader == 0) return false;
-  snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\ninit=%d\nat=%lld\n", (int)leader, (int)leader, (int)getpid(),
+  snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\ninit=%d\nat=%lld\n",
+      (int)leader, (int)leader, (int)getpid(),
            own, of_leader, (int)init, wall_ms());
   /* One small write into a new file: a reader sees all of it or takes it for not there yet. */
   int fd = openat(dir_fd, "started", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -336,7 +349,8 @@ static void read_source(Source *source, int most_rounds) {
   while (source->fd >= 0 && most_rounds-- > 0) {
     ssize_t got = read(source->fd, block, sizeof block);
     /* A flood: with a wider pipe it takes a quarter of the switches between the two processes. */
-    if (got == 65536 && !source->wide) { source->wide = true; fcntl(source->fd, F_SETPIPE_SZ, 1 << 20); /* or stays as it is */ }
+    if (got == 65536 && !source->wide) { source->wide = true; fcntl(source->fd, F_SETPIPE_SZ, 1 << 20);
+        /* or stays as it is */ }
     if (got > 0) {
       if (recorded) {
         if (!late.used) { store_open(&late.store, dir_fd, "late.log", 1 << 20, 1 << 20, 0); late.used = true; }
@@ -370,15 +384,19 @@ static void record_end(void) {
   char last[2][sizeof sources[0].store.last * 2 + 1] = {"", ""};
   for (int at = 0; at < source_count; at++) {
     store_map(&sources[at].store, maps[at], sizeof maps[at]);
-    for (size_t byte = 0; byte < sources[at].store.last_length; byte++) snprintf(last[at] + byte * 2, 3, "%02x", (unsigned char)sources[at].store.last[byte]);
+    for (size_t byte = 0; byte < sources[at].store.last_length; byte++)
+        snprintf(last[at] + byte * 2, 3, "%02x", (unsigned char)sources[at].store.last[byte]);
   }
   snprintf(text, sizeof text,
-           "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\nout_total=%lld\nout_omitted=%lld\nerr_total=%lld\nerr_omitted=%lld\nincomplete=%d\nmaxrss=%ld\ncpu=%lld\n"
+           "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\n"
+           "out_total=%lld\nout_omitted=%lld\nerr_total=%lld\nerr_omitted=%lld\nincomplete=%d\nmaxrss=%ld\ncpu=%lld\n"
            "by=%s\nlimit=%s\nused=%lld\n"
            "out_map=%s\nerr_map=%s\nout_last=%s\nerr_last=%s\nwhole=1\n",
-           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete, ended_peak(), ended_cpu_ms(),
+           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete,
+           ended_peak(), ended_cpu_ms(),
            kill_by, over_limit, over_used, maps[0], maps[1], last[0], last[1]);
-  if (number) snprintf(line, sizeof line, "[background process %s: signal %d]\n", strcmp(kill_why, "timeout") == 0 ? "timed out" : "killed", number);
+  if (number) snprintf(line, sizeof line, "[background process %s: signal %d]\n", strcmp(kill_why, "timeout") == 0
+      ? "timed out" : "killed", number);
   else if (code) snprintf(line, sizeof line, "[background process failed: exit code %d]\n", code);
   else snprintf(line, sizeof line, "[background process completed: exit code 0]\n");
   /* The record comes first: a reader that finds no record knows that the file holds nothing but output. */
@@ -479,7 +497,8 @@ static void add_needle(const char *text) {
 }
 
 static void add_needles(const char *payload, size_t length) {
-  for (const char *at = payload; at < payload + length; at += strlen(at) + 1) if (strncmp(at, "mask=", 5) == 0) add_needle(at + 5);
+  for (const char *at = payload; at < payload + length; at += strlen(at) + 1) if (strncmp(at, "mask=", 5) == 0)
+      add_needle(at + 5);
 }
 
 static void keep_hex(Source *source, const char *text) {
@@ -489,7 +508,8 @@ static void keep_hex(Source *source, const char *text) {
   free(bytes);
 }
 
-static void move_failed(const char *what) { say(link_.events, 'b', "id=%ld\nerrno=%d\nwhat=%s", link_.request->id, errno, what); }
+static void move_failed(const char *what) { say(link_.events, 'b', "id=%ld\nerrno=%d\nwhat=%s", link_.request->id,
+    errno, what); }
 
 static void move_to_background(const char *payload, size_t length) {
   const char *dir = field_text(payload, length, "dir");
@@ -551,7 +571,8 @@ static void pass_on(const char *payload, size_t length) {
   const char *path = field_text(payload, length, "path");
   if (!path) { stop_passing("asked"); return; }
   if (is_passing()) return;
-  if (dir_fd >= 0 || leader_gone || link_.out_read < 0 || !begin_passing(path)) say(link_.events, 't', "id=%ld\nbytes=0\nwhy=refused", link_.request->id);
+  if (dir_fd >= 0 || leader_gone || link_.out_read < 0 || !begin_passing(path))
+      say(link_.events, 't', "id=%ld\nbytes=0\nwhy=refused", link_.request->id);
 }
 
 static void watch_call(const char *payload, size_t length);
@@ -559,9 +580,11 @@ static void watch_call(const char *payload, size_t length);
 static void obey(char kind, const char *payload, size_t length) {
   if (kind == 'K') {
     const char *why = field_text(payload, length, "why");
-    begin_kill((int)field_number(payload, length, "sig", SIGTERM), field_number(payload, length, "grace", 2000), why ? why : "caller");
+    begin_kill((int)field_number(payload, length, "sig", SIGTERM), field_number(payload, length, "grace", 2000), why
+        ? why : "caller");
   } else if (kind == 'B') move_to_background(payload, length);
-  else if (kind == 'Z') terminal_size(&terminal, (int)field_number(payload, length, "cols", 80), (int)field_number(payload, length, "rows", 24));
+  else if (kind == 'Z') terminal_size(&terminal, (int)field_number(payload, length, "cols", 80),
+      (int)field_number(payload, length, "rows", 24));
   else if (kind == 'M') add_needles(payload, length);
   else if (kind == 'U') close_output(payload, length);
   else if (kind == 'W') widen();
@@ -659,11 +682,13 @@ static void watch_call(const char *payload, size_t length) {
   usage_below(getpid(), &now);
   if (field_number(payload, length, "end", 0)) {
     long long largest = now.largest > peak_seen() ? now.largest : peak_seen();
-    say(link_.events, 'u', "id=%ld\ncpu=%lld\npeak=%lld", link_.request->id, cpu_since(now.cpu_ms + orphans_cpu_ms), largest);
+    say(link_.events, 'u', "id=%ld\ncpu=%lld\npeak=%lld", link_.request->id, cpu_since(now.cpu_ms + orphans_cpu_ms),
+        largest);
     unwatch_usage();
     return;
   }
-  Limits limits = {field_number(payload, length, "cpu", 0) * 1000, field_number(payload, length, "memory", 0), field_number(payload, length, "processes", 0)};
+  Limits limits = {field_number(payload, length, "cpu", 0)
+      * 1000, field_number(payload, length, "memory", 0), field_number(payload, length, "processes", 0)};
   limits_end = false;
   watch_usage(&limits, now.cpu_ms + orphans_cpu_ms);
 }
@@ -692,7 +717,8 @@ static void reap(void) {
     terminal_let_go(&terminal);
     note_limits(status);
     stop_passing("exit");
-    say(link_.events, 'x', "id=%ld\nstatus=%d\nwhy=%s\nforced=%d\nmaxrss=%ld\ncpu=%lld\nlimit=%s\nused=%lld", link_.request->id, status, kill_why, forced,
+    say(link_.events, 'x', "id=%ld\nstatus=%d\nwhy=%s\nforced=%d\nmaxrss=%ld\ncpu=%lld\nlimit=%s\nused=%lld",
+        link_.request->id, status, kill_why, forced,
         ended_peak(), ended_cpu_ms(), over_limit, over_used);
   }
 }
@@ -701,10 +727,12 @@ static int wait_time(void) {
   long long next = -1, now = now_ms();
   if (killing) next = kill_deadline;
   if (deadline && !killing && !leader_gone && (next < 0 || deadline < next)) next = deadline;
-  if (dir_fd >= 0 && leader_gone && !recorded && (next < 0 || leader_gone_at + DRAIN_MS < next)) next = leader_gone_at + DRAIN_MS;
+  if (dir_fd >= 0 && leader_gone && !recorded && (next < 0 || leader_gone_at + DRAIN_MS < next))
+      next = leader_gone_at + DRAIN_MS;
   if (next_look() >= 0 && !killing && !leader_gone && (next < 0 || next_look() < next)) next = next_look();
   if (untold && (next < 0 || told_at + TOLD_EVERY_MS < next)) next = told_at + TOLD_EVERY_MS;
-  for (int at = 0; at < source_count; at++) if (sources[at].held_at && (next < 0 || sources[at].held_at + RELEASE_MS < next)) next = sources[at].held_at + RELEASE_MS;
+  for (int at = 0; at < source_count; at++) if (sources[at].held_at
+      && (next < 0 || sources[at].held_at + RELEASE_MS < next)) next = sources[at].held_at + RELEASE_MS;
   if (next < 0) return -1;
   return next <= now ? 0 : (int)(next - now);
 }
@@ -712,14 +740,18 @@ static int wait_time(void) {
 static void watch(void) {
   for (;;) {
     struct pollfd set[10];
-    int count = 0, at_pass = -1, at_child, at_life = -1, at_control = -1, at_job = -1, at_source[2] = {-1, -1}, at_stdin = -1, at_master_out = -1;
+    int count = 0, at_pass = -1, at_child, at_life = -1, at_control = -1, at_job = -1, at_source[2] = {-1, -1},
+        at_stdin = -1, at_master_out = -1;
     set[at_child = count++] = (struct pollfd){child_pipe[0], POLLIN, 0};
     if (link_.lifeline >= 0) set[at_life = count++] = (struct pollfd){link_.lifeline, POLLIN, 0};
     if (link_.control >= 0) set[at_control = count++] = (struct pollfd){link_.control, POLLIN, 0};
     if (job_control >= 0) set[at_job = count++] = (struct pollfd){job_control, POLLIN, 0};
-    for (int at = 0; at < source_count && !(held_back && link_.lifeline >= 0 && !leader_gone); at++) if (sources[at].fd >= 0) set[at_source[at] = count++] = (struct pollfd){sources[at].fd, POLLIN, 0};
-    if (terminal.master >= 0 && job_stdin >= 0 && pending_length == 0) set[at_stdin = count++] = (struct pollfd){job_stdin, POLLIN, 0};
-    if (terminal.master >= 0 && pending_length > 0) set[at_master_out = count++] = (struct pollfd){terminal.master, POLLOUT, 0};
+    for (int at = 0; at < source_count && !(held_back && link_.lifeline >= 0 && !leader_gone); at++)
+        if (sources[at].fd >= 0) set[at_source[at] = count++] = (struct pollfd){sources[at].fd, POLLIN, 0};
+    if (terminal.master >= 0 && job_stdin >= 0 && pending_length == 0)
+        set[at_stdin = count++] = (struct pollfd){job_stdin, POLLIN, 0};
+    if (terminal.master >= 0 && pending_length > 0) set[at_master_out = count++] =
+        (struct pollfd){terminal.master, POLLOUT, 0};
     if (is_passing()) set[at_pass = count++] = passing_wait(link_.out_read);
     if (!flush_said(link_.events)) set[count++] = (struct pollfd){link_.events, POLLOUT, 0};
     poll(set, (nfds_t)count, wait_time());
@@ -737,14 +769,16 @@ static void watch(void) {
     }
     if (at_control >= 0 && set[at_control].revents) read_orders();
     if (at_job >= 0 && set[at_job].revents) read_job_control();
-    for (int at = 0; at < source_count; at++) if (at_source[at] >= 0 && set[at_source[at]].revents) read_source(&sources[at], 16);
+    for (int at = 0; at < source_count; at++) if (at_source[at] >= 0 && set[at_source[at]].revents)
+        read_source(&sources[at], 16);
     if (at_stdin >= 0 && (set[at_stdin].revents & POLLIN)) {
       ssize_t got = read(job_stdin, pending_input, sizeof pending_input);
       if (got > 0) pending_length = (size_t)got;
     }
     if (at_master_out >= 0 && set[at_master_out].revents) {
       ssize_t wrote = write(terminal.master, pending_input, pending_length);
-      if (wrote > 0) { memmove(pending_input, pending_input + wrote, pending_length - (size_t)wrote); pending_length -= (size_t)wrote; }
+      if (wrote > 0) { memmove(pending_input, pending_input + wrote, pending_length - (size_t)wrote);
+          pending_length -= (size_t)wrote; }
       else if (wrote < 0 && errno != EAGAIN && errno != EINTR) pending_length = 0;
     }
 
@@ -757,7 +791,8 @@ static void watch(void) {
       for (int at = 0; at < source_count; at++) drained &= sources[at].fd < 0;
       if (drained || everything_gone || now_ms() >= leader_gone_at + DRAIN_MS) record_end();
     }
-    for (int at = 0; at < source_count; at++) if (sources[at].held_at && !recorded && now_ms() >= sources[at].held_at + RELEASE_MS) {
+    for (int at = 0; at < source_count; at++) if (sources[at].held_at && !recorded
+        && now_ms() >= sources[at].held_at + RELEASE_MS) {
       sources[at].held_at = 0;
       mask_release(mask, &sources[at].held, into_store, &sources[at].store);
       untold = true;
@@ -766,11 +801,13 @@ static void watch(void) {
       /* An engine that does not listen needs the newest number once, not all of them. */
       untold = !flush_said(link_.events);
       told_at = now_ms();
-      if (link_.lifeline >= 0 && !untold) say(link_.events, 'o', "id=%ld\nout=%lld\nerr=%lld", link_.request->id, sources[0].store.total, sources[1].store.total);
+      if (link_.lifeline >= 0 && !untold) say(link_.events, 'o', "id=%ld\nout=%lld\nerr=%lld", link_.request->id,
+          sources[0].store.total, sources[1].store.total);
     }
     if (everything_gone && leader_gone && (dir_fd < 0 || recorded)) {
       for (int at = 0; at < source_count; at++) read_source(&sources[at], 1024);
-      if (late.used) mask_flush(mask, &late.held, into_store, &late.store);   /* stays in pieces: no person opens it by hand */
+      /* stays in pieces: no person opens it by hand */
+      if (late.used) mask_flush(mask, &late.held, into_store, &late.store);
       if (dir_fd >= 0) { unlinkat(dir_fd, "control", 0); unlinkat(dir_fd, "stdin", 0); }
       say(link_.events, 'g', "id=%ld", link_.request->id);
       leave();
@@ -797,7 +834,8 @@ void run_warden(WardenLink link) {
   if (sigaction(SIGCHLD, &act, NULL) != 0 || sigprocmask(SIG_SETMASK, &none, NULL) != 0) start_failed(errno, "signals");
 
   sources[0].fd = sources[1].fd = late.fd = -1;
-  if (request && request->pty && link_.holder == 0 && !terminal_open(&terminal, request->cols, request->rows)) start_failed(errno, "pty");
+  if (request && request->pty && link_.holder == 0 && !terminal_open(&terminal, request->cols, request->rows))
+      start_failed(errno, "pty");
   if (request && request->keep) {
     open_job(request->dir, request->merge || request->pty);
     if (dir_fd < 0) start_failed(errno, "dir");
@@ -805,7 +843,8 @@ void run_warden(WardenLink link) {
       if (mkfifoat(dir_fd, "stdin", 0600) != 0 && errno != EEXIST) start_failed(errno, "stdin");
       job_stdin = openat(dir_fd, "stdin", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
       if (job_stdin < 0) start_failed(errno, "stdin");
-      if (!request->pty && (link_.in_read = openat(dir_fd, "stdin", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) < 0) start_failed(errno, "stdin");
+      if (!request->pty && (link_.in_read = openat(dir_fd, "stdin", O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+          start_failed(errno, "stdin");
     }
     if (!request->pty) for (int at = 0; at < source_count; at++) {
       int ends[2];
@@ -863,7 +902,8 @@ void run_warden(WardenLink link) {
   if (request->deadline_ms > 0) deadline = now_ms() + request->deadline_ms;
   Limits limits = {request->cpu_seconds * 1000, request->memory_bytes, request->processes};
   if (limits.cpu_ms > 0 || limits.memory > 0 || limits.processes > 0) watch_usage(&limits, 0);
-  say(link_.events, 's', "id=%ld\npid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\ninit=%d", request->id, (int)leader, (int)getpid(),
+  say(link_.events, 's', "id=%ld\npid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\ninit=%d", request->id,
+      (int)leader, (int)getpid(),
       start_time_of(getpid()), start_time_of(leader), (int)init);
   if (request->keep) reserve_status();
   watch();

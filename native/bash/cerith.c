@@ -1,22 +1,25 @@
 /* A builtin that the bash of a session loads (`enable -f`), for what bash itself can only do dearly.
 
-     __cerith = PATH MARK FILES STATE NONCE ORDERS   where reports go, what they are marked with, how the files of this shell begin, where
-                                   its state goes and what it begins with, and where its own stdin is found again
-     __cerith . STATUS CHANGES     sources the command file with `$?` as given and nothing to read, and reports how it ended;
-                                   CHANGES is `+` where the command may change the shell: its state is then written down first;
-                                   with `m` behind it stderr goes where stdout goes
-     __cerith , STDIN STREAMS      only sources the command file; STDIN is a path or `&` and a descriptor, STREAMS is `m` where stderr goes
-                                   where stdout goes. (Bash itself would keep the shell's own streams on descriptors that commands use.)
+     __cerith = PATH MARK FILES STATE NONCE ORDERS
+                                   where reports go, what they are marked with, how the files of this shell begin,
+                                   where its state goes and what it begins with, and where its own stdin is found again
+     __cerith . STATUS CHANGES     sources the command file with `$?` as given and nothing to read, and reports how it
+                                   ended; CHANGES is `+` where the command may change the shell: its state is then
+                                   written down first; with `m` behind it stderr goes where stdout goes
+     __cerith , STDIN STREAMS      only sources the command file; STDIN is a path or `&` and a descriptor, STREAMS is
+                                   `m` where stderr goes where stdout goes. (Bash itself would keep the shell's own
+                                   streams on descriptors that commands use.)
      __cerith -                    makes the builtins that lines of the session's begin with reachable again
      __cerith PROGRAM WORDS        runs a program, waits for it, and reports how it ended
 
-   Bash starts a program by fork: the kernel copies the page tables of the shell, and each page that either of them touches from then on.
-   With vfork the child borrows the memory of the shell until it has become the program, which takes a third off the shortest ones and does
-   not grow with what the shell holds. Whatever is not a program that simply starts (nothing of that name, no interpreter line, too long a
-   list of words) is declined before anything has happened, and the session gives the command to bash itself.
+   Bash starts a program by fork: the kernel copies the page tables of the shell, and each page that either of them
+   touches from then on. With vfork the child borrows the memory of the shell until it has become the program, which
+   takes a third off the shortest ones and does not grow with what the shell holds. Whatever is not a program that
+   simply starts (nothing of that name, no interpreter line, too long a list of words) is declined before anything has
+   happened, and the session gives the command to bash itself.
 
-   Only names that bash and every libc export are used, without their versions: one file serves old and new glibc, and musl. It is linked so
-   that all of them are looked up when it is loaded, and a bash that lacks one does not load it. */
+   Only names that bash and every libc export are used, without their versions: one file serves old and new glibc, and
+   musl. It is linked so that all of them are looked up when it is loaded: a bash that lacks one does not load it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +34,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 8192, KEPT_FROM = 1000, KEPT_SPREAD = 20 };
+enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 8192,
+    KEPT_FROM = 1000, KEPT_SPREAD = 20 };
 
 /* ---- bash's own: the same since bash 4.4 ---- */
 typedef struct { char *word; int flags; } WordDescription;
 typedef struct WordList { struct WordList *next; WordDescription *word; } WordList;
-struct builtin { char *name; int (*function)(WordList *); int flags; char *const *long_doc; const char *short_doc; char *handle; };
+struct builtin { char *name; int (*function)(WordList *); int flags; char *const *long_doc; const char *short_doc;
+    char *handle; };
 enum { BUILTIN_ENABLED = 1, SEARCH_HASHED = 1 };
 
 extern char **export_env;
@@ -50,7 +55,8 @@ extern void termsig_handler(int signal_number);
 extern int signal_is_ignored(int signal_number);   /* by the agent: `trap '' TERM` */
 extern int remember_on_history, restricted;
 extern int expand_aliases;
-extern int expaliases_flag __attribute__((weak));   /* since bash 5.2: what the agent has chosen, while bash itself turns aliases off and on */
+/* since bash 5.2: what the agent has chosen, while bash itself turns aliases off and on */
+extern int expaliases_flag __attribute__((weak));
 typedef struct { char *name, *value, *exported; void *dynamic_value, *assign; int attributes, context; } Variable;
 enum { READ_ONLY = 2 };
 extern Variable *find_variable(const char *name);
@@ -71,7 +77,8 @@ extern void run_unwind_frame(char *tag);
 
 /* ---- reports: NUL-separated fields between two marks ---- */
 static char report_path[LONGEST_PATH], mark[LONGEST_MARK];
-static char command_path[LONGEST_PATH], settle_path[LONGEST_PATH], state_path[LONGEST_PATH], orders_path[LONGEST_PATH], nonce[LONGEST_MARK];
+static char command_path[LONGEST_PATH], settle_path[LONGEST_PATH], state_path[LONGEST_PATH], orders_path[LONGEST_PATH],
+    nonce[LONGEST_MARK];
 
 typedef struct { char text[LONGEST_REPORT]; size_t length; } Report;
 
@@ -107,8 +114,9 @@ static void begin(Report *report, const char *kind, long number) {
   add_number(report, number);
 }
 
-/* Kept open, which costs a tenth of opening it by name: above the numbers that scripts use but below the usual limit, and inherited by no
-   program. A command may close it all the same, or put another file in its place (though bash takes it for one of its own and puts it back). */
+/* Kept open, which costs a tenth of opening it by name: above the numbers that scripts use but below the usual
+   limit, and inherited by no program. A command may close it all the same, or put another file in its place (though
+   bash takes it for one of its own and puts it back). */
 typedef struct {
   int fd;
   struct stat file;
@@ -139,10 +147,12 @@ static void keep_open(Kept *kept, int fd) {
   if (look_at(fd, &kept->file) == 0) kept->fd = duplicate_high(fd, KEPT_FROM + (int)(spread % KEPT_SPREAD));
 }
 
-/* The pipe itself, or one more way into it by its name, which goes with the launcher. Never as 0, 1 or 2, which a command may have closed. */
+/* The pipe itself, or one more way into it by its name, which goes with the launcher. Never as 0, 1 or 2, which a
+   command may have closed. */
 static int open_kept(Kept *kept, const char *path) {
   struct stat now;
-  if (kept->fd >= 0 && look_at(kept->fd, &now) == 0 && now.st_ino == kept->file.st_ino && now.st_dev == kept->file.st_dev) return kept->fd;
+  if (kept->fd >= 0 && look_at(kept->fd, &now) == 0 && now.st_ino == kept->file.st_ino
+      && now.st_dev == kept->file.st_dev) return kept->fd;
   int fd = move_away(open(path, O_WRONLY | O_CLOEXEC));
   if (fd < 0 || kept->fd >= 0) return fd;
   keep_open(kept, fd);
@@ -194,7 +204,8 @@ static void send_end(int status, const char *last_argument) {
   send(&report);
 }
 
-/* What a line of the session ends with when it has done nothing by itself: the status is left as it is, unless bash would end the shell for it. */
+/* What a line of the session ends with when it has done nothing by itself: the status is left as it is, unless bash
+   would end the shell for it. */
 static int unchanged(void) { return exit_immediately_on_error ? 0 : last_command_exit_value; }
 
 /* Of what is declined: the session gives it to bash itself, or finds another directory for the shell first. */
@@ -217,7 +228,8 @@ static bool is_nowhere(void) {
 /* What an interactive bash ignores for itself. */
 static const int IGNORED[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 
-/* The child has the memory of the shell: no handler of the shell's may run in it, so all signals are held until none is left. */
+/* The child has the memory of the shell: no handler of the shell's may run in it, so all signals are held until none
+   is left. */
 static void become(const char *path, char *const *words, const sigset_t *signals) {
   struct sigaction action;
   for (int number = 1; number < NSIG; number++) {
@@ -251,8 +263,8 @@ static pid_t start(const char *path, char *const *words, const sigset_t *signals
   return -1;
 }
 
-/* Bash's handler would reap every child that it hears of, so it hears of none until ours is reaped; an interrupt that its child survives
-   does not concern bash while it waits. */
+/* Bash's handler would reap every child that it hears of, so it hears of none until ours is reaped; an interrupt
+   that its child survives does not concern bash while it waits. */
 static int wait_for(pid_t pid, const sigset_t *before) {
   int status;
   while (waitpid(pid, &status, 0) < 0) {
@@ -432,7 +444,8 @@ static void leave(void *unused) {
 
 /* What prints each part of it. Bash would have to read and run some fifty commands for the same text. */
 static const struct { const char *name, *builtin, *option, *more; } SECTIONS[] = {
-    {"variables", "declare", "-p", NULL}, {"functions", "declare", "-f", NULL}, {"functionNames", "declare", "-F", NULL},
+    {"variables", "declare", "-p", NULL}, {"functions", "declare", "-f", NULL},
+        {"functionNames", "declare", "-F", NULL},
     {"aliases", "alias", "-p", NULL},     {"options", NULL, NULL, NULL},        {"shopts", "shopt", "-s", "-p"},
     {"umask", "umask", "-p", NULL},       {"traps", "trap", "-p", NULL},        {"disabled", "enable", "-n", NULL},
     {"hashed", "hash", "-l", NULL},       {"completions", "complete", "-p", NULL}, {"clock", NULL, NULL, NULL},
@@ -534,7 +547,8 @@ static void write_down(void) {
   int memory = move_away((int)syscall(SYS_memfd_create, "state", 1u /* close-on-exec */));
   print_into(memory < 0 ? pipe : memory);
   ssize_t got;
-  for (off_t at = 0; memory >= 0 && (got = pread(memory, text, sizeof text, at)) > 0; at += got) write_all(pipe, text, (size_t)got);
+  for (off_t at = 0; memory >= 0 && (got = pread(memory, text, sizeof text, at)) > 0; at += got)
+      write_all(pipe, text, (size_t)got);
   if (memory >= 0) close(memory);
   close_unkept(&states, pipe);
 }
@@ -571,7 +585,8 @@ static int evaluate(WordList *words) {
 }
 
 static int repair(void) {
-  static char names[][8] = {"builtin", ".", ":", "[", "alias", "cd", "declare", "dirs", "enable", "eval", "exec", "exit", "export", "history", "kill",
+  static char names[][8] = {"builtin", ".", ":", "[", "alias", "cd", "declare", "dirs", "enable", "eval", "exec",
+      "exit", "export", "history", "kill",
                             "printf", "read", "return", "set", "shopt", "source", "trap", "umask", "unset"};
   unbind_func("builtin");
   for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
@@ -581,7 +596,8 @@ static int repair(void) {
   return 0;
 }
 
-/* Lines of the session's come next, which bash would show under `set -x` and `set -v`; they look for what was on (`lines.ts`, own 'v'). */
+/* Lines of the session's come next, which bash would show under `set -x` and `set -v`; they look for what was on
+   (`lines.ts`, own 'v'). */
 static void show_nothing(void) {
   char *options = which_set_flags();
   if (strpbrk(options, "xv")) {
@@ -618,19 +634,23 @@ static int source_only(WordList *from) {
 
 /* ---- the builtin ---- */
 
-/* What is declared above by hand is that of bash 5.0 to 5.3; another one is refused, and so is one that does not do what these names say. */
+/* What is declared above by hand is that of bash 5.0 to 5.3; another one is refused, and so is one that does not do
+   what these names say. */
 static bool is_known(WordList *words) {
   const char *version = get_string_value("BASH_VERSION");
-  if (!version || version[0] != '5' || version[1] != '.' || version[2] < '0' || version[2] > '3' || version[3] != '.') return false;
+  if (!version || version[0] != '5' || version[1] != '.' || version[2] < '0' || version[2] > '3' || version[3] != '.')
+      return false;
   static char text[] = "${BASH_VERSION}";
   char *expanded = expand_string_to_string(text, 0);
   Variable *variable = find_variable("BASH_VERSION");
-  bool known = strcmp(words->word->word, "=") == 0 && expanded && strcmp(expanded, version) == 0 && variable && strcmp(variable->name, "BASH_VERSION") == 0 && strcmp(variable->value, version) == 0;
+  bool known = strcmp(words->word->word, "=") == 0 && expanded && strcmp(expanded, version) == 0 && variable
+      && strcmp(variable->name, "BASH_VERSION") == 0 && strcmp(variable->value, version) == 0;
   free(expanded);
   return known;
 }
 
-/* Where one system imitates another, vfork may be nothing but fork; then a program that could not be started would not be noticed. */
+/* Where one system imitates another, vfork may be nothing but fork; then a program that could not be started would
+   not be noticed. */
 static bool shares_memory(void) {
   volatile bool seen = false;
   sigset_t child, before;
@@ -658,8 +678,10 @@ static bool take(char *place, size_t size, WordList **words) {
 static int set_up(WordList *words) {
   static char files[LONGEST_PATH - sizeof ".command"], seal[LONGEST_MARK];
   WordList *at = words->next;
-  if (!is_known(words) || !take(report_path, sizeof report_path, &at) || !take(seal, sizeof seal, &at) || !take(files, sizeof files, &at)) return 1;
-  if (!take(state_path, sizeof state_path, &at) || !take(nonce, sizeof nonce, &at) || !take(orders_path, sizeof orders_path, &at)) return 1;
+  if (!is_known(words) || !take(report_path, sizeof report_path, &at) || !take(seal, sizeof seal, &at)
+      || !take(files, sizeof files, &at)) return 1;
+  if (!take(state_path, sizeof state_path, &at) || !take(nonce, sizeof nonce, &at)
+      || !take(orders_path, sizeof orders_path, &at)) return 1;
   if (!shares_memory()) return 1;
   strcpy(mark, seal);
   strcat(strcpy(command_path, files), ".command");
@@ -674,8 +696,8 @@ static int set_up(WordList *words) {
   return 0;
 }
 
-/* Only lines that the session types itself are executed right from the input of the shell. A command of the agent's, a trap, a function's
-   text or an `eval` comes in another way, and could pretend that the command is over. */
+/* Only lines that the session types itself are executed right from the input of the shell. A command of the agent's,
+   a trap, a function's text or an `eval` comes in another way, and could pretend that the command is over. */
 static bool is_typed(void) { return parse_and_execute_level == 0; }
 
 static int refuse(void) {
@@ -696,6 +718,8 @@ static int cerith(WordList *words) {
   return strcmp(what, ".") == 0 ? evaluate(words) : run(words);
 }
 
-static char *const DESCRIPTION[] = {"Belongs to the session that this shell is part of: starts its programs and tells how they ended.", NULL};
+static char *const DESCRIPTION[] =
+    {"Belongs to the session that this shell is part of: starts its programs and tells how they ended.", NULL};
 
-struct builtin __cerith_struct = {"__cerith", cerith, BUILTIN_ENABLED, DESCRIPTION, "__cerith [program [arguments]]", NULL};
+struct builtin __cerith_struct = {"__cerith", cerith, BUILTIN_ENABLED, DESCRIPTION, "__cerith [program [arguments]]",
+    NULL};
