@@ -90,8 +90,8 @@ static const char *make_devices(const Policy *policy, const int *sources) {
   if (mkdir(STAGE "/dev/.cerith", 0755) != 0 || mkdir(STAGE "/dev/.cerith/none", 0555) != 0
       || mknod(STAGE "/dev/.cerith/nothing", S_IFREG | 0444, 0) != 0) return "dev";
   snprintf(options, sizeof options, "mode=1777,size=%lld", policy->shm_bytes > 0 ? policy->shm_bytes : 512LL << 20);
-  if (mkdir(STAGE "/dev/shm", 01777) != 0 || mount("shm", STAGE "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options) !=
-      0) return "shared memory";
+  if (mkdir(STAGE "/dev/shm", 01777) != 0 || mount("shm", STAGE "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options)
+      != 0) return "shared memory";
   int made = open(STAGE "/dev", O_PATH | O_CLOEXEC), target = open_within(new_root, "/dev");
   /* Not the devices below it: those stay writable, the directory does not. */
   bool ok = made >= 0 && target >= 0 && change_mount(made, A_RDONLY, false) && cover_with(made, target, 0, true);
@@ -333,8 +333,8 @@ const char *room_build(Policy *policy, RoomParts *parts) {
   pid_t mapper = -1;
   int go = -1;
   bool everyone = policy->lock && uid == 0 && map_everyone(&mapper, &go);
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (policy->all_network ? 0 : CLONE_NEWNET)) !=
-      0) return "user namespace";
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | (policy->all_network ? 0 : CLONE_NEWNET))
+      != 0) return "user namespace";
   if (everyone ? !mapped(mapper, go) : !keep_identity(uid, gid)) return "identity";
   if (!policy->all_network && !loopback_up()) return "loopback";
   if (policy->listens && (parts->listener = listen_inside()) < 0) return "listener";

@@ -33,9 +33,11 @@ bool parse_request(char *payload, size_t length, Request *request) {
   size_t args = 0, arg_room = 0, vars = 0, var_room = 0;
   const char *value;
   for (char *at = payload, *end = payload + length; at < end; at += strlen(at) + 1) {
-    if ((value = value_of(at, "arg"))) { if (!append(&request->argv, &args, &arg_room, (char *)value)) return false; }
-    else if ((value = value_of(at, "env"))) { if (!append(&request->envp, &vars, &var_room, (char *)value))
-        return false; }
+    if ((value = value_of(at, "arg"))) {
+      if (!append(&request->argv, &args, &arg_room, (char *)value)) return false;
+    } else if ((value = value_of(at, "env"))) {
+      if (!append(&request->envp, &vars, &var_room, (char *)value)) return false;
+    }
     else if ((value = value_of(at, "id"))) request->id = atol(value);
     else if ((value = value_of(at, "cwd"))) request->cwd = (char *)value;
     else if ((value = value_of(at, "path"))) request->path = (char *)value;
@@ -46,14 +48,27 @@ bool parse_request(char *payload, size_t length, Request *request) {
     else if ((value = value_of(at, "err"))) request->err_slot = atoi(value);
     else if ((value = value_of(at, "merge"))) request->merge = atoi(value) != 0;
     else if ((value = value_of(at, "detached"))) request->detached = atoi(value) != 0;
-    else if ((value = value_of(at, "xin"))) { request->extra_in_fd = atoi(value);
-        const char *colon = strchr(value, ':'); if (colon) request->extra_in_slot = atoi(colon + 1); }
-    else if ((value = value_of(at, "xin2"))) { request->extra2_in_fd = atoi(value);
-        const char *colon = strchr(value, ':'); if (colon) request->extra2_in_slot = atoi(colon + 1); }
-    else if ((value = value_of(at, "xout"))) { request->extra_out_fd = atoi(value);
-        const char *colon = strchr(value, ':'); if (colon) request->extra_out_slot = atoi(colon + 1); }
-    else if ((value = value_of(at, "pty"))) { request->pty = true; request->cols = atoi(value);
-        const char *comma = strchr(value, ','); request->rows = comma ? atoi(comma + 1) : 24; }
+    else if ((value = value_of(at, "xin"))) {
+      request->extra_in_fd = atoi(value);
+      const char *colon = strchr(value, ':');
+      if (colon) request->extra_in_slot = atoi(colon + 1);
+    }
+    else if ((value = value_of(at, "xin2"))) {
+      request->extra2_in_fd = atoi(value);
+      const char *colon = strchr(value, ':');
+      if (colon) request->extra2_in_slot = atoi(colon + 1);
+    }
+    else if ((value = value_of(at, "xout"))) {
+      request->extra_out_fd = atoi(value);
+      const char *colon = strchr(value, ':');
+      if (colon) request->extra_out_slot = atoi(colon + 1);
+    }
+    else if ((value = value_of(at, "pty"))) {
+      request->pty = true;
+      request->cols = atoi(value);
+      const char *comma = strchr(value, ',');
+      request->rows = comma ? atoi(comma + 1) : 24;
+    }
     else if ((value = value_of(at, "deadline"))) request->deadline_ms = atoll(value);
     else if ((value = value_of(at, "head"))) request->head_bytes = atoll(value);
     else if ((value = value_of(at, "tail"))) request->tail_bytes = atoll(value);
@@ -62,8 +77,10 @@ bool parse_request(char *payload, size_t length, Request *request) {
     else if ((value = value_of(at, "memory"))) request->memory_bytes = atoll(value);
     else if ((value = value_of(at, "processes"))) request->processes = atoll(value);
     else if ((value = value_of(at, "room"))) request->room = atoi(value);
-    else if ((value = value_of(at, "group"))) { if (request->group_count == 4)
-        return false; request->groups[request->group_count++] = (char *)value; }
+    else if ((value = value_of(at, "group"))) {
+      if (request->group_count == 4) return false;
+      request->groups[request->group_count++] = (char *)value;
+    }
     else if ((value = value_of(at, "folder"))) request->folder = (char *)value;
     else if ((value = value_of(at, "listener"))) request->listener_room = atoi(value);
     else if ((value = value_of(at, "filesize"))) request->file_bytes = atoll(value);
