@@ -2,23 +2,26 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Groups are named by the files that their declarations are in; what no group names stands in the last one. */
+/**
+ * Groups by task: title, the files that their declarations are in, and the guides that explain them. What no group
+ * names stands in the last one.
+ */
 const ENTRIES = [
   { entry: 'cerith', file: 'index.d.ts', about: 'The engine: sessions, runs, jobs, secrets.', kinds: [
-    ['An engine and its sessions', /create-engine|services\/options|contract\/engine/],
-    ['What is asked for, and what comes back', /contract\/(?:request|outcome|output|note|errors)/],
-    ['Jobs', /contract\/job|shell-manager/],
-    ['Changes that were tried', /contract\/changes/],
-    ['Other machines', /contract\/place|fleet/],
-    ['Verdicts, words, limits', /./],
+    ['An engine and its sessions', /create-engine|services\/options|contract\/engine/, 'running sessions configuration secrets'],
+    ['What is asked for, and what comes back', /contract\/(?:request|outcome|output|note|errors)/, 'running output errors environment'],
+    ['Jobs', /contract\/job|shell-manager/, 'background waiting pty'],
+    ['Changes that were tried', /contract\/changes/, 'sandbox'],
+    ['Other machines', /contract\/place|fleet/, 'remote'],
+    ['Verdicts, words, limits', /./, 'safety limits'],
   ] },
   { entry: 'cerith/tools', file: 'tools/index.d.ts', about: 'The dialects bound to an engine, their schemas, and adapters to SDKs.', kinds: [
-    ['Tools', /create-tools|tools\/(?:tool|options|registry)/],
-    ['Adapters', /adapters/],
-    ['Dialects and schemas', /./],
+    ['Tools', /create-tools|tools\/(?:tool|options|registry)/, 'tools'],
+    ['Adapters', /adapters/, 'tools recipes'],
+    ['Dialects and schemas', /./, 'dialects'],
   ] },
-  { entry: 'cerith/mcp', file: 'mcp/index.d.ts', about: 'The MCP server, to start or to embed.', kinds: [['The server', /./]] },
-  { entry: 'cerith/testing', file: 'testing.d.ts', about: 'An engine for tests.', kinds: [['For tests', /./]] },
+  { entry: 'cerith/mcp', file: 'mcp/index.d.ts', about: 'The MCP server, to start or to embed.', kinds: [['The server', /./, 'mcp hosts']] },
+  { entry: 'cerith/testing', file: 'testing.d.ts', about: 'An engine for tests.', kinds: [['For tests', /./, 'recipes']] },
 ] // prettier-ignore
 
 export function apiPage(root) {
@@ -30,6 +33,10 @@ export function apiPage(root) {
       head: at === 0 ? `## ${entry}\n\n${about}\n\n` : '',
       entry,
       title: kind[0],
+      guides: kind[2]
+        .split(' ')
+        .map((name) => `[${name}](${name}.md)`)
+        .join(', '),
       names: all
         .filter((each) => kindOf(each) === kind)
         .map((each) => ({ ...each, text: declarationOf(each.from, each.local) })),
@@ -59,7 +66,8 @@ export function apiPage(root) {
     ({ entry, title, names }) => `- \`${entry}\`, ${title.toLowerCase()}: ${names.map(({ link }) => link).join(' · ')}`,
   )
   const parts = groups.map(
-    ({ head, title, names }) => `${head}### ${title}\n\n${names.map((each) => section(each, links)).join('\n')}`,
+    ({ head, title, guides, names }) =>
+      `${head}### ${title}\n\nGuides: ${guides}.\n\n${names.map((each) => section(each, links)).join('\n')}`,
   )
   return `# API\n\nEvery name the package exports, as its type declarations have it. Made by \`npm run docs\`.\n\n${index.join('\n')}\n\n${parts.join('\n')}`
 }
