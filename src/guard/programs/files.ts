@@ -3,7 +3,7 @@ import { ANYTHING, FIFO, NOTHING, plain } from '../words/text.js'
 import { rar, tar, unpacks, zip } from './files/archives.js'
 import { basename, options, type Program } from './row/call.js'
 import { fd, find } from './files/find.js'
-import { fuser, mount, umount } from './files/mounts.js'
+import { fsfreeze, fuser, mount, umount } from './files/mounts.js'
 import { chattr, chmod, chown, setfacl } from './files/permissions.js'
 import { cmake, qemuImage, sevenZip } from './code/recipes.js'
 import { rclone, removeFiles, removeItem, removeTrees, rm, shred, truncate } from './files/removal.js'
@@ -174,6 +174,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   csplit,
   mount,
   umount,
+  fsfreeze,
   fuser,
   '7z': sevenZip,
   '7za': sevenZip,

@@ -16,7 +16,7 @@ const STARTS =
 
 /** Calls that remove what they are given; the second group is read as the path. */
 const REMOVES_TREE =
-  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir(?:_all)?|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*/g
+  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir(?:_all)?|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|del_dir_r|removeItem|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*(?:atPath:\s*)?/g
 const REMOVES_FILE =
   /\b(?:os\.(?:remove|unlink|truncate)|delete-file|unlink(?:Sync)?|file\.remove|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
 const WRITES =
@@ -100,7 +100,10 @@ function inDirectory(source: string, call: Call): Call {
 
 /** What print statements with constant text would write; enough to follow `python -c "print(...)" | sh`. */
 export function printedBy(code: string): readonly string[] | undefined {
-  const source = foldedCode(code, 'any')
+  const source = foldedCode(code, 'any').replace(
+    /\bprintf\s*\(?\s*"((?:[^"\\]|\\.)*)"((?:\s*,\s*(?:\d+|"[^"]*"))+)/g,
+    (_, format: string, given: string) => `printf "${filled(format, given.match(/\d+|"[^"]*"/g) ?? [])}"`,
+  )
   const printed = [
     ...source.matchAll(
       /\b(?:print|puts|echo|printf|console\.log|process\.stdout\.write|sys\.stdout\.write|say|io\.write|p)\b\s*\(?\s*(?="|'|`)/g,
@@ -108,7 +111,18 @@ export function printedBy(code: string): readonly string[] | undefined {
   ].map((match) => argument(source, match.index + match[0].length) ?? '')
   const decoded = decodedStrings(source)
   const all = [...printed, ...decoded].filter((text) => text !== '')
-  return all.length > 0 ? [`${all.join('\n')}\n`] : undefined
+  if (all.length === 0) return undefined
+  // What printf and write print stands side by side.
+  return all.length > 1 && /printf|write/.test(source) ? [`${all.join('\n')}\n`, all.join('')] : [`${all.join('\n')}\n`]
+}
+
+/** A format with its values in their places: `%c` of a number is a character. */
+function filled(format: string, values: readonly string[]): string {
+  let at = 0
+  return format.replace(/%[cds]/g, (place) => {
+    const value = (values[at++] ?? '').replace(/^"|"$/g, '')
+    return place === '%c' ? (/^\d+$/.test(value) ? String.fromCharCode(Number(value)) : value.slice(0, 1)) : value
+  })
 }
 
 /** Code inside decoded text is either the same language or a shell command. */
@@ -136,14 +150,16 @@ function startedCommands(source: string, call: Call): void {
   }
   runGroup(group, call)
   // "rm -rf " + name in a loop over a list: each string of the list may be the name.
-  const heads = /\b(?:for|map|each|forEach)\b/.test(source)
-    ? [...source.matchAll(/["'`]([^"'`\n]* )["'`]\s*[+.]\s*[A-Za-z_$]|["'`]([^"'`\n{]* )\$?#?\{\w+\}["'`]/g)]
+  const lists = [...source.matchAll(/(?:%w|\bqw\s*)(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|\/([^/]*)\/)/g)].map(
+    (words) => fieldsOf(words.slice(1).find((list) => list !== undefined) ?? ''),
+  )
+  const heads = /\b(?:for(?:each)?|map|each|forEach)\b/.test(source)
+    ? [...source.matchAll(/["'`]([^"'`\n]* )(?:["'`]\s*(?:\+|\.\.?)\s*[A-Za-z_$]|(?:[$#]?\{\w+\}|\$\w+)["'`])/g)]
     : []
   for (const head of heads.slice(0, 4))
-    for (const { text } of found.slice(0, 20))
-      if (/^[/~]/.test(text)) call.walker.tryScript(`${head[1] ?? head[2] ?? ''}${text}`, call.shell)
-  for (const words of source.matchAll(/(?:%w|\bqw\s*)(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|\/([^/]*)\/)/g))
-    runGroup(fieldsOf(words.slice(1).find((list) => list !== undefined) ?? ''), call)
+    for (const text of [...found.map((one) => one.text), ...lists.flat()].slice(0, 20))
+      if (/^[/~]/.test(text)) call.walker.tryScript(`${head[1] ?? ''}${text}`, call.shell)
+  for (const words of lists) runGroup(words, call)
 }
 
 function runGroup(group: readonly string[], call: Call): void {
@@ -209,10 +225,18 @@ function fileCalls(source: string, call: Call): void {
       /0o?([0-7]{3,4})/.exec(source.slice(match.index, match.index + 200))?.[1] ?? '777',
     )
   for (const match of source.matchAll(
-    /(?:\bPath\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch|rename)\b/g,
+    /(?:\b(?:Path|File)\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch|rename|deleteDir)\b/g,
   ))
     effect(
-      match[2] === 'rename' ? 'move' : match[2] === 'unlink' ? 'delete' : match[2] === 'rmdir' ? 'create' : 'overwrite',
+      match[2] === 'deleteDir'
+        ? 'delete-tree'
+        : match[2] === 'rename'
+          ? 'move'
+          : match[2] === 'unlink'
+            ? 'delete'
+            : match[2] === 'rmdir'
+              ? 'create'
+              : 'overwrite',
       match[1]?.slice(1, -1),
     )
 }
@@ -223,7 +247,7 @@ function fileCalls(source: string, call: Call): void {
  */
 function enumerated(source: string): string[] {
   const removes =
-    /\b(?:unlink\w*|remove\w*|rmtree|rm(?:Sync|_rf|_r)?|rmdir\w*|delete)\b\s*\(?\s*(?:os\.path\.join|path\.join|File\.join|[A-Za-z_$"`])|\.(?:unlink|rmdir)\(\)|\{[^}]*\bunlink\b[^}]*\}/.test(
+    /\b(?:unlink\w*|remove\w*|rmtree|rm(?:Sync|_rf|_r)?|rmdir\w*|delete)\b\s*\(?\s*(?:os\.path\.join|path\.join|File\.join|[A-Za-z_$"'`])|\.(?:unlink|rmdir)\(\)|\{[^}]*\bunlink\b[^}]*\}/.test(
       source,
     )
   if (!removes || /\b(?:if|unless|filter|select|grep|endswith|endsWith|match|reject|skip|continue|next)\b/.test(source))
@@ -271,8 +295,14 @@ function argument(source: string, from: number): string | undefined {
   return found ? unescape(found[1] ?? found[2] ?? found[3] ?? '') : undefined
 }
 
+/** A loop that nothing ends. */
+const ENDLESS =
+  /\bwhile\s*\(?\s*(?:1|True|true|:)\s*\)?|\bloop\s*(?:do|\{)|\bfor\s*\(\s*;\s*;\s*\)|\buntil\s+false\b|\bitertools\.count\b|\bwhile\s*\(?\s*fork\b|\bforever\b|\bwhile\s+True\b/
+
 /** fork in a loop that nothing ends. */
 function forksForever(source: string): boolean {
+  // A shell that leaves something in the background returns at once.
+  if (ENDLESS.test(source) && /\b(?:system|execute)\s*\(?\s*["'][^"'\n]*&\s*["']/.test(source)) return true
   if (!/fork\b|\bProcess\.spawn\b|\bspawn\s*\(|\bsubprocess\b|\bPopen\b/.test(source)) return false
   if (/\bfork\b[\s();]*\bwhile\b\s*\(?\s*(?:1|true|fork)\b|\bfork\b\s*\(?\)?\s*while\s+fork/.test(source)) return true
   // The result is not even looked at: each round doubles the processes.
@@ -282,10 +312,7 @@ function forksForever(source: string): boolean {
     )
   )
     return true
-  const endless =
-    /\bwhile\s*\(?\s*(?:1|True|true|:)\s*\)?|\bloop\s*(?:do|\{)|\bfor\s*\(\s*;\s*;\s*\)|\buntil\s+false\b|\bitertools\.count\b|\bwhile\s*\(?\s*fork\b|\bforever\b|\bwhile\s+True\b/.test(
-      source,
-    )
+  const endless = ENDLESS.test(source)
   return (
     endless &&
     (/fork\b/.test(source) ||

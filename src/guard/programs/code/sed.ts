@@ -94,7 +94,7 @@ function substitutions(script: string): Substitution[] {
 function applied(text: string, { pattern, replacement, flags }: Substitution): string {
   const literal = pattern.replace(/\\([/.*[\]^$|])/g, '$1')
   const to = replacement.replace(/\\(?![&\d])(.)/g, '$1')
-  if (/^[\w /\\.-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, '')))
+  if (/^[\w /\\.@#%:=,-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, '')))
     return flags.includes('g') ? text.replaceAll(literal, () => to) : text.replace(literal, () => to)
   if (pattern === '.*' || pattern === '^.*$') return text.replace(/^.*$/gm, () => to)
   if (pattern === '^') return text.replace(/^(?=[^\n])/gm, () => to)

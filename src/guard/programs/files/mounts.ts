@@ -66,6 +66,14 @@ export const umount: Program = (call) => {
   return undefined
 }
 
+/** A file system that takes no more writes stops every program that makes one. */
+export const fsfreeze: Program = (call) => {
+  const given = options(call.argv.slice(1))
+  if (given.has('f', 'freeze') && given.operands.some((word) => isFloor(word, call) || isHome(word, call)))
+    call.walker.report('host-down', ['fsfreeze', ...given.operands.map(plain)])
+  return undefined
+}
+
 /** `fuser -km /`: ends every process that has a file open there. */
 export const fuser: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'nN', long: ['namespace'] })

@@ -83,7 +83,7 @@ export const ln: Program = (call) => {
 
 /** Where programs live; a link to anything else under a program's name breaks it. */
 const PROGRAM_HOME =
-  /^(?!\/)|^\/(?:usr\/|bin\/|sbin\/|lib|opt\/|etc\/alternatives\/|nix\/|snap\/|home\/|root\/)|^\uFDD0/
+  /^(?!.*\/(?:true|false|nologin)$)(?:(?!\/)|\/(?:usr\/|bin\/|sbin\/|lib|opt\/|etc\/alternatives\/|nix\/|snap\/|home\/|root\/)|\uFDD0)/
 
 /** Sources and destination of cp, mv, ln, install, scp. */
 function destination(given: ReturnType<typeof options>): {

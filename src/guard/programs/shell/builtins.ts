@@ -28,6 +28,10 @@ export function judgeVariable(
     for (const value of values)
       for (const [, code = ''] of plain(value).matchAll(/-e\s*(.*)/gs))
         call.walker.external([name === 'RUBYOPT' ? 'ruby' : 'perl', '-e', code], call.shell.fork(), null)
+  if (name === 'PYTHONSTARTUP')
+    for (const value of values) call.walker.external(['python3', value], call.shell.fork(), null)
+  if (name === 'TAR_OPTIONS')
+    for (const value of values) call.walker.external(['tar', ...fieldsOf(plain(value))], call.shell.fork(), null)
   // `LESS=+!CMD`: what less does first.
   if (name === 'LESS')
     for (const value of values) call.walker.tryScript(/\+!(.*)/s.exec(plain(value))?.[1] ?? '', call.shell)
