@@ -141,8 +141,10 @@ function runProgram(call: Call, name: string, isFound = false): Alternatives {
   call.walker.settings.observer.command(call.argv, call.prefix?.shell ?? call.shell, call.walker)
   const programs = PROGRAMS.get(name) ?? (name.startsWith('mkfs.') ? PROGRAMS.get('mkfs') : undefined)
   let out: Alternatives | undefined
+  // What a program starts inherits the variables in front of it; a builtin changes the shell itself.
+  const started = call.prefix && !Object.hasOwn(BUILTINS, name) ? { ...call, shell: call.prefix.shell } : call
   for (const program of programs ?? []) {
-    const printed = program(call, name)
+    const printed = program(started, name)
     if (out === undefined && printed !== undefined) out = printed as Alternatives
   }
   if (interpreterName(name) !== undefined) return (interpret(call, name) as Alternatives | undefined) ?? out ?? ANYTHING

@@ -331,6 +331,9 @@ export class Walker implements Runner {
 
   calculated(values: Alternatives, shell: ShellState, hops = 4): void {
     for (const text of values) {
+      // An element of an array: which one is not told apart.
+      const array = /^([A-Za-z_]\w*)\[/.exec(text)?.[1]
+      if (array !== undefined && hops > 0) this.calculated(shell.get(array).items ?? [], shell, hops - 1)
       // The name of a variable: its value is read once more.
       if (/^[A-Za-z_]\w*$/.test(text)) {
         if (hops > 0) this.calculated(shell.get(text).values, shell, hops - 1)

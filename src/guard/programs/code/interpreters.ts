@@ -99,6 +99,9 @@ export const interpret: Program = (call, name) => {
     ...[...spec.code].flatMap((letter) => given.all(letter)),
     ...(spec.long ?? []).flatMap((option) => given.all(option)),
   ]
+  for (const file of preloaded(args, call))
+    for (const text of call.walker.streams.contents(file, call.shell))
+      if (text !== UNKNOWN) runText(text, language, call)
   // `perl -pi.bak -e`, `perl -lane`: letters bundled before the one that takes the code.
   if (language === 'perl')
     for (const [i, arg] of args.entries())
@@ -143,6 +146,16 @@ export const interpret: Program = (call, name) => {
     if (text !== UNKNOWN) runText(text, language, call)
   }
   return undefined
+}
+
+/** Files that run before the code: `node -r FILE`, also by NODE_OPTIONS. */
+function preloaded(args: readonly string[], { shell }: Call): string[] {
+  const words = [...args, ...shell.get('NODE_OPTIONS').values].map(plain).join(' ')
+  return [
+    ...words.matchAll(
+      /(?:^|\s)(?:-[rl] ?|--(?:require|import|(?:experimental-)?loader)[= ]|-d ?auto_prepend_file=)(\S+)/g,
+    ),
+  ].flatMap(([, file = '']) => [file, `${file}.js`, `${file}.rb`, `${file}.lua`])
 }
 
 function runText(text: string, language: string, call: Call, before = ''): void {

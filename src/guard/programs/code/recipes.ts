@@ -176,7 +176,7 @@ function scriptsOf(text: string): string[] {
     const { scripts } = JSON.parse(text) as { scripts?: Record<string, unknown> }
     return Object.values(scripts ?? {}).filter((line) => typeof line === 'string')
   } catch {
-    return []
+    return [text]
   }
 }
 
