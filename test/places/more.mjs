@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { ownClients } from './contract.mjs'
+import { clientsWith, ownClients } from './contract.mjs'
 import { must, until } from './daemons.mjs'
 
 export const SSH = [
@@ -156,6 +156,34 @@ const example = (name, words) =>
 export const QUEUE = [
   fleet('slurm://agents?cpus=1', () => must('squeue', ['-h', '-t', 'PENDING,RUNNING', '-o', '%i']).split('\n').length),
   ['runs the example of a fleet', async () => assert.match(example('slurm.mjs', ['agents']), /^on .+\non .+\n$/)],
+  ['works in an allocation that is there: later processes join, no step is left over, a killed engine has a successor', async ({ open }) => {
+    const job = must('sbatch', ['--parsable', '-p', 'agents', '-n1', '--output=/dev/null', '--wrap', 'sleep 600']).trim()
+    const url = `slurm://?job=${job}`
+    const steps = () => clientsWith(`\0${job}\0--overlap`).length
+    try {
+      await until('the job runs', () => must('squeue', ['-h', '-j', job, '-o', '%T']).trim() === 'RUNNING')
+      const counted = []
+      for (let i = 0; i < 3; i++) {
+        const engine = await open({ reach: { keep: 'contract' } }, url)
+        const { stdout } = await (await engine.session()).run({ command: 'N=$((N+1)); echo $N' })
+        await engine.close()
+        await until('the link is gone', () => ownClients().every((pid) => !clientsWith(`\0${job}\0`).includes(pid)))
+        counted.push(stdout.trim())
+        // srun is two processes; the one that keeps the engine stays.
+        if (i > 0) await until('one step is left', () => steps() <= 2, 15_000)
+      }
+      assert.deepEqual(counted, ['1', '2', '3'])
+      const engine = await open({}, url)
+      const session = await engine.session()
+      await session.run({ command: 'X=1' })
+      process.kill(engine.place.pid, 'SIGKILL')
+      await until('the link is down or new', async () => (await session.run({ command: 'echo "[$X]"' }).catch(() => ({}))).stdout === '[]\n')
+      await engine.close()
+    } finally {
+      must('scancel', [job])
+      await until('it has left the queue', () => !must('squeue', ['-h', '-o', '%i']).split('\n').includes(job))
+    }
+  }],
   ['gives its allocation back', async ({ open }) => {
     const before = must('squeue', ['-h', '-o', '%i']).split('\n').length
     const engine = await open({})

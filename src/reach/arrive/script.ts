@@ -130,24 +130,32 @@ const START_HERE = `umask "$um"
 
 /**
  * The batch job's stdin is not the link: it reads the words and the key from files in $R, and
- * the engine removes the key at once.
+ * the engine removes the key at once. The pid of an engine before it would say that this one has ended.
  */
-const START_BATCH = `printf '%s\\n' "$k" >"$R/key" && for w; do printf '%s\\n' "$w"; done >"$R/start.new" && mv "$R/start.new" "$R/start"`
+const START_BATCH = `rm -f "$R/pid"; printf '%s\\n' "$k" >"$R/key" && for w; do printf '%s\\n' "$w"; done >"$R/start.new" && mv "$R/start.new" "$R/start"`
 
-/** What the batch job runs: it waits for the words that the first link writes, then becomes the engine. */
+/**
+ * What the batch job runs: it waits for the words that the first link writes and starts the engine, and another one
+ * after one that was killed: the allocation stays. Where an engine runs already it has nothing to do.
+ */
 export function batchScript(
   settings: Pick<ScriptSettings, 'name' | 'salt' | 'uploadDir'>,
   waitSeconds: number,
 ): string {
   return `#!/bin/sh
 ${PLACES('cerith', settings.name, settings.salt, settings.uploadDir)}
-i=0
-while [ ! -f "$R/start" ]; do i=$((i + 1)); [ $i -lt ${waitSeconds * 5} ] || exit 1; sleep 0.2; done
-set --
-while IFS= read -r w; do set -- "$@" "$w"; done <"$R/start"
-rm -f "$R/start"
-echo $$ >"$R/pid"
+! grep -qs dist/far.js "/proc/$(cat "$R/pid" 2>/dev/null)/cmdline" || exit 0
 umask "$um"
-exec "$@" <"$R/key" >"$R/log" 2>&1
+while :; do
+  i=0
+  while [ ! -f "$R/start" ]; do i=$((i + 1)); [ $i -lt ${waitSeconds * 5} ] || exit 1; sleep 0.2; done
+  set --
+  while IFS= read -r w; do set -- "$@" "$w"; done <"$R/start"
+  rm -f "$R/start"
+  "$@" <"$R/key" >"$R/log" 2>&1 &
+  echo $! >"$R/pid"
+  wait $!
+  [ $? -gt 128 ] || exit
+done
 `
 }

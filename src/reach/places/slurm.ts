@@ -85,6 +85,8 @@ export function slurmStep(address: Address): Step {
     start: 'batch',
     wrap: (words, clientArgs) => ['srun', ...clientArgs, ...stepWords(job), ...words],
     judge: judgeBy([
+      // The step that would have become the engine ended with an earlier one.
+      [/the engine there did not start/, 'gone'],
       [
         /invalid job id|job\/step already completing|has been cancelled|job has been revoked|expired|unable to confirm allocation/i,
         'gone',
