@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isBelow } from '../../confine/paths.js'
 import { ShellError } from '../../contract/errors.js'
+import { roomFailureOf } from '../helper/room-error.js'
 import type { TryFolder } from './try-store.js'
 
 interface Mount {
@@ -11,8 +12,9 @@ interface Mount {
 
 /** `error`: what the helper said. */
 export function tryRefusal(error: ShellError, { dir, record }: TryFolder): ShellError {
-  if (!/\(try /.test(error.message)) return error
-  if (/\(try lock/.test(error.message))
+  const failure = roomFailureOf(error)
+  if (!failure?.step.startsWith('try ')) return error
+  if (failure.step === 'try lock')
     return new ShellError(
       'TRY_BUSY',
       `${record.id} is in use: commands live in its room, or it is being accepted`,
@@ -30,7 +32,7 @@ export function tryRefusal(error: ShellError, { dir, record }: TryFolder): Shell
   const held = holderOf(dir, mounts)
   const lower = record.roots.map(({ path }) => `${path} (${holderOf(path, mounts)?.type ?? 'unknown'})`).join(', ')
   return unavailable(
-    `No try could be laid over ${lower} ${/\((try \w+: \w+)\)/.exec(error.message)?.[1] ?? ''}: its layer is on ${held?.type ?? 'an unknown file system'} (${held?.place ?? dir})`,
+    `No try could be laid over ${lower} ${failure.step}: ${failure.errno}: its layer is on ${held?.type ?? 'an unknown file system'} (${held?.place ?? dir})`,
     `${dir} needs a file system with extended attributes that can be the upper layer of an overlay (ext4, xfs, btrfs, tmpfs; not NFS, FUSE or another overlay): set CERITH_HOME to one. Nothing was started.`,
   )
 }

@@ -3,18 +3,29 @@ import { existsSync, readFileSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import { attempt } from '../../contract/attempt.js'
 
-/** The cause of a room that was not built because a path is not any more what it was when it was looked at. */
-export const DISK_CHANGED = 'disk changed'
+/** The cause of the error: at which step of building the room, and whether a path changed since it was looked at. */
+export interface RoomFailure {
+  readonly step: string
+  readonly errno: string
+  readonly diskChanged: boolean
+}
+
+export function roomFailureOf(error: unknown): RoomFailure | null {
+  const cause = ShellError.is(error) ? (error.cause as Partial<RoomFailure> | undefined) : undefined
+  return cause?.step === undefined ? null : (cause as RoomFailure)
+}
+
 const CHANGED_PATHS = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EROFS', 'EINVAL', 'EEXIST', 'ESTALE']
 const STEPS_WITH_PATHS = ['mount point', 'view', 'blank', 'show', 'write', 'hide', 'protect']
 
 export function roomError(errno: string, what: string): ShellError {
   const isPath = what.startsWith('/') || STEPS_WITH_PATHS.includes(what)
+  const cause: RoomFailure = { step: what, errno, diskChanged: isPath && CHANGED_PATHS.includes(errno) }
   return new ShellError(
     'SANDBOX_UNAVAILABLE',
     `No sandbox could be built, so nothing was started (${what}: ${errno})`,
     `${roomHint(what)} Nothing runs without its sandbox; to accept the weaker one (Landlock and seccomp alone), set sandbox.unavailable to "weaker".`,
-    isPath && CHANGED_PATHS.includes(errno) ? { cause: DISK_CHANGED } : {},
+    { cause },
   )
 }
 

@@ -17,7 +17,7 @@ import { Quarantine } from '../../../os/confine/quarantine.js'
 import { noTryHere, tryRefusal } from '../../../os/confine/try-refusal.js'
 import type { TryFolder } from '../../../os/confine/try-store.js'
 import type { Launcher, Room, RoomOrder } from '../../../os/helper/launcher.js'
-import { DISK_CHANGED, roomError } from '../../../os/helper/room-error.js'
+import { roomError, roomFailureOf } from '../../../os/helper/room-error.js'
 import type { Tries } from './tries.js'
 
 /** What the sandbox of an engine is made from. */
@@ -98,7 +98,7 @@ export class RoomBuilder {
         const built = await this.#roomOf(options, policy)
         if (built) return built
       } catch (error) {
-        if (!ShellError.is(error) || error.cause !== DISK_CHANGED || left === 0) throw error
+        if (!roomFailureOf(error)?.diskChanged || left === 0) throw error
       }
       if (left === 0) throw roomError('EAGAIN', 'protected names come and go')
     }
