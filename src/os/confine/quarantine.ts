@@ -27,6 +27,9 @@ interface Watched {
 
 const NOTHING: Found[] = []
 
+const BEYOND =
+  'commands made more directories than are looked into for repositories, so `git` in one of the others may run what they put there'
+
 /** Between commands, and during long ones, what sessions and jobs left running is looked after this often. */
 const LOOK_MS = 2_000
 /** The look for repositories costs a call for each directory: with every so many of these looks. */
@@ -162,7 +165,11 @@ export class Quarantine {
   }
 
   #newRepositories(now?: number): Found[] {
-    return [...this.#nested.look(now).map((repository) => this.#newRepository(repository)), ...this.#rearmed()]
+    const wasBeyond = this.#nested.isBeyond
+    const found = this.#nested.look(now).map((repository) => this.#newRepository(repository))
+    // A command can hide a repository among directories: at least that is told.
+    if (this.#nested.isBeyond && !wasBeyond) found.push({ path: this.#roots.join(', '), movedTo: null, why: BEYOND })
+    return [...found, ...this.#rearmed()]
   }
 
   /** Repositories that commands made, and changed since. */

@@ -32,6 +32,8 @@ export class NestedRepositories {
   #lookedAt = Number.NEGATIVE_INFINITY
   /** The last look was left out because another was a moment before. */
   isDue = false
+  /** Whether there are more directories than are looked into. */
+  isBeyond = false
 
   constructor(roots: readonly string[]) {
     this.#roots = roots
@@ -74,7 +76,7 @@ export class NestedRepositories {
   }
 
   #find(tell: (dot: string) => void): void {
-    let left = MAX_DIRECTORIES
+    let left = MAX_DIRECTORIES * this.#roots.length
     const look = (directory: string, levels: number): void => {
       for (const entry of entriesOf(directory)) {
         if (!entry.isDirectory() || entry.name === '.git' || entry.name === 'node_modules' || left-- <= 0) continue
@@ -89,6 +91,7 @@ export class NestedRepositories {
       look(root, LEVELS)
       for (const one of repositoriesOf(exists(join(root, '.git')) ? join(root, '.git') : root)) tell(one)
     }
+    this.isBeyond = left < 0
   }
 }
 
