@@ -44,9 +44,27 @@ static void add_names(int which, const char *path) {
   closedir(listing);
 }
 
+static char relative[LIST_BYTES];
+static size_t relative_used;
+
+static bool holds(const char *texts, size_t length, const char *text) {
+  for (const char *at = texts; at < texts + length; at += strlen(at) + 1) if (strcmp(at, text) == 0) return true;
+  return false;
+}
+
+/* Each name once, and each directory: how many sockets have it, and how many processes stand there, does not
+   matter. */
+static void note_relative(int which, const char *name) {
+  if (holds(relative, relative_used, name)) return;
+  size_t length = strlen(name) + 1;
+  if (relative_used + length > LIST_BYTES) { lost[which] = true; return; }
+  memcpy(relative + relative_used, name, length);
+  relative_used += length;
+}
+
 /* The kernel does not say where a relative name was bound: where a process stands that could have done it. */
-static void add_relative(int which, const char *name) {
-  DIR *processes = opendir("/proc");
+static void add_relative(int which) {
+  DIR *processes = relative_used > 0 ? opendir("/proc") : NULL;
   if (!processes) return;
   for (struct dirent *entry; (entry = readdir(processes));) {
     if (!isdigit((unsigned char)entry->d_name[0])) continue;
@@ -54,10 +72,13 @@ static void add_relative(int which, const char *name) {
     snprintf(link, sizeof link, "/proc/%s/cwd", entry->d_name);
     ssize_t length = readlink(link, path, sizeof path - 1);
     if (length <= 0 || path[0] != '/') continue;
-    int rest = snprintf(path + length, sizeof path - (size_t)length, "/%s", name);
-    struct stat facts;
-    if (rest > 0 && (size_t)(length + rest) < sizeof path && lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode))
-        add(which, path);
+    for (const char *name = relative; name < relative + relative_used; name += strlen(name) + 1) {
+      int rest = snprintf(path + length, sizeof path - (size_t)length, "/%s", name);
+      if (rest <= 0 || (size_t)(length + rest) >= sizeof path) continue;
+      struct stat facts;
+      bool is_there = lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode);
+      if (is_there && !holds(list[which], used[which], path)) add(which, path);
+    }
   }
   closedir(processes);
 }
@@ -66,7 +87,7 @@ unsigned long machine_sockets(const char **found, size_t *length) {
   static unsigned long number = 1;
   static int current;
   int next = !current;
-  used[next] = 0;
+  used[next] = relative_used = 0;
   lost[next] = false;
   char *line = NULL;
   size_t room = 0;
@@ -79,8 +100,9 @@ unsigned long machine_sockets(const char **found, size_t *length) {
     if (end) *end = 0;
     if (path[0] == 0 || path[0] == '@' || (!(flags & LISTENS) && type != DATAGRAM)) continue;
     if (path[0] == '/') add_names(next, path);
-    else add_relative(next, path);
+    else note_relative(next, path);
   }
+  add_relative(next);
   free(line);
   if (file) fclose(file);
   if (used[next] != used[current] || memcmp(list[next], list[current], used[next]) != 0) { current = next; number++; }

@@ -14,8 +14,9 @@ fresh_ground() {
 }
 held=0 crossed=0 wrong=0 skipped=0
 helpers=()
-background() { "$@" >/dev/null 2>&1 </dev/null & helpers+=($!); }
-stop_helpers() { for pid in "${helpers[@]}"; do kill -9 "$pid" 2>/dev/null; done; wait "${helpers[@]}" 2>/dev/null; helpers=(); }
+# Each in a group of its own, which ends with all that it started.
+background() { setsid "$@" >/dev/null 2>&1 </dev/null & helpers+=($!); }
+stop_helpers() { for pid in "${helpers[@]}"; do kill -9 "$pid" -- "-$pid" 2>/dev/null; done; wait "${helpers[@]}" 2>/dev/null; helpers=(); }
 # try ID EXPECTED TITLE: uses the functions prepare, attempt (prints bash text), detect
 try() {
   local id=$1 expected=${2:$column:1} title=$3 outcome

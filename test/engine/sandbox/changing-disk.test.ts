@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { until } from '../harness.js'
 import { canConfine, ground } from './harness.js'
 
 const children: ChildProcess[] = []
@@ -38,6 +39,12 @@ fs.mkdirSync(folder)`
 const SOCKETS = `const net = require('node:net'), open = (path) => net.createServer().listen(path, function () { this.close(() => open(path)) })
 for (let n = 0; n < 20; n++) open(process.argv[1] + '/s' + n)`
 
+/** Sixty sockets that were all bound as `late.sock`; the last of them is there. */
+const RELATIVE = `const fs = require('node:fs'), net = require('node:net')
+process.chdir(process.argv[1])
+const next = (n) => { fs.rmSync('late.sock', { force: true }); net.createServer((c) => c.end()).listen('late.sock', () => n < 60 ? next(n + 1) : fs.writeFileSync('60', '')) }
+next(1)`
+
 describe.skipIf(!canConfine)('while the disk changes', () => {
   test('sockets of the person come and go: every command enters its room', async () => {
     const { engine, home } = await ground()
@@ -46,6 +53,16 @@ describe.skipIf(!canConfine)('while the disk changes', () => {
     const ends = []
     for (let at = 0; at < 100; at++) ends.push((await engine.run({ command: 'true' })).exitCode)
     expect(ends).toEqual(ends.map(() => 0))
+  })
+
+  test('of many sockets under one relative name the one that is there is out of reach', async () => {
+    const { engine, home } = await ground()
+    const place = join(home, 'other')
+    mkdirSync(place)
+    await beside(RELATIVE, place)
+    await until(() => existsSync(join(place, '60')), 'the sockets')
+    const asks = `const s = require('node:net').connect('${place}/late.sock', () => console.log('reached')); s.on('error', () => {})`
+    expect((await engine.run({ command: ['node', '-e', asks] })).stdout).toBe('')
   })
 
   test('directories, links and files of the home come and go: every room is built', async () => {
