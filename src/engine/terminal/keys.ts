@@ -1,5 +1,6 @@
 /** What a keyboard sends: keys by name, text as typed. Names are those people know from tmux, emacs and menus. */
 import { ShellError } from '../../contract/errors.js'
+import { nameList } from '../../contract/quote.js'
 
 export interface KeyboardModes {
   /** Full-screen programs ask for other codes for the cursor keys (DECCKM). */
@@ -69,7 +70,7 @@ function parseKey(name: string): Key | null {
   }
   // One character is itself, whatever it is; letter case counts unless Control is held.
   if ([...rest].length === 1) return { base: rest, control, meta, shift }
-  const base = ALIASES[rest.toLowerCase()] ?? rest.toLowerCase()
+  const base = ALIASES.get(rest.toLowerCase()) ?? rest.toLowerCase()
   return KNOWN.has(base) ? { base, control, meta, shift } : null
 }
 
@@ -103,32 +104,23 @@ const NAMED_KEYS: Readonly<Record<string, string>> = {
   space: ' ',
   backspace: '\x7f',
 }
-const ALIASES: Readonly<Record<string, string>> = {
-  return: 'enter',
-  cr: 'enter',
-  ret: 'enter',
-  newline: 'enter',
-  esc: 'escape',
-  spc: 'space',
-  bs: 'backspace',
-  bspace: 'backspace',
-  del: 'delete',
-  dc: 'delete',
-  ins: 'insert',
-  ic: 'insert',
-  pgup: 'pageup',
-  ppage: 'pageup',
-  prior: 'pageup',
-  'page-up': 'pageup',
-  pgdn: 'pagedown',
-  npage: 'pagedown',
-  next: 'pagedown',
-  'page-down': 'pagedown',
-  arrowup: 'up',
-  arrowdown: 'down',
-  arrowleft: 'left',
-  arrowright: 'right',
-}
+/** Other names of a key. */
+const ALIASES = new Map(
+  Object.entries({
+    enter: 'return cr ret newline',
+    escape: 'esc',
+    space: 'spc',
+    backspace: 'bs bspace',
+    delete: 'del dc',
+    insert: 'ins ic',
+    pageup: 'pgup ppage prior page-up',
+    pagedown: 'pgdn npage next page-down',
+    up: 'arrowup',
+    down: 'arrowdown',
+    left: 'arrowleft',
+    right: 'arrowright',
+  }).flatMap(([key, others]) => nameList(others).map((other) => [other, key] as const)),
+)
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.keys(CURSOR_KEYS),
   ...Object.keys(FRONT_KEYS),
