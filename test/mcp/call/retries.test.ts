@@ -1,7 +1,7 @@
 /** A retried request does not run its command twice. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Retries } from '../../../src/mcp/call/retries.js'
 import { eventually, http, scratch, structuredOf, type Connected, type HttpServerProcess } from '../harness.js'
 
@@ -51,7 +51,8 @@ describe('the ledger', () => {
     expect(await Promise.all(answers)).toEqual(['stopped', 'stopped'])
   })
 
-  test('who comes back in time keeps the command alive', async () => {
+  test('a client that comes back in time keeps the command alive', async () => {
+    vi.useFakeTimers()
     const retries = new Retries<string>()
     const gone = new AbortController()
     let finish!: (value: string) => void
@@ -63,8 +64,9 @@ describe('the ledger', () => {
     const dropped = retries.once('k', 'a', run, { ...plain, signal: gone.signal, returnMs: 60 })
     gone.abort()
     const back = retries.once('k', 'a', run, { ...plain, returnMs: 60 })
-    await new Promise((resolve) => setTimeout(resolve, 120))
+    await vi.advanceTimersByTimeAsync(120)
     expect(stopped).toBe(false)
+    vi.useRealTimers()
     finish('done')
     expect(await Promise.all([dropped, back])).toEqual(['done', 'done'])
   })
