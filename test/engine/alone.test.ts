@@ -50,3 +50,20 @@ test('a job that is being started when the launcher is killed', async () => {
     expect(said).toEqual(['settled', 'settled'])
   }
 })
+
+test('a host without descriptors is told so, loses none, and goes on when it has some again', async () => {
+  const file = fileURLToPath(new URL('../fixtures/descriptors-used-up.mjs', import.meta.url))
+  const env = { ...process.env, CERITH_HOME: join(temporaryFolder(), 'state'), CERITH_AUDIT: 'off' }
+  const line = `ulimit -n 100; exec "$0" "$1" 12`
+  const { stdout } = await promisify(execFile)('bash', ['-c', line, process.execPath, file], { env, timeout: 60_000 })
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((each) => JSON.parse(each) as { said?: string; later?: string; more?: number })
+  expect(lines.pop()).toEqual({ more: 0 })
+  expect(lines).toHaveLength(13)
+  for (const { said, later } of lines) {
+    expect(said).toMatch(/^(?:first\n|SPAWN_FAILED .*EMFILE.*)$/)
+    expect(later).toBe('later\n')
+  }
+}, 90_000)

@@ -37,14 +37,17 @@ export function findDeadEngines(stateDir: string, runs: string): DeadEngines {
     sweep() {
       if (isSwept) return
       isSwept = true
-      // A warden notices the death of its engine by itself; the mark finds what a destroyed
-      // warden could not end. Detached jobs carry none.
-      if (dead.length > 0 && hasProc) endMarked(dead)
-      for (const id of dead) {
-        rmSync(join(runs, id), { recursive: true, force: true })
-        removeMemoryDirectory(id)
-      }
-      forgetOldOutputs(join(stateDir, 'outputs'))
+      // What cannot be looked at now (no descriptor is left) keeps its folder, and is left to the next engine.
+      attempt(() => {
+        // A warden notices the death of its engine by itself; the mark finds what a destroyed
+        // warden could not end. Detached jobs carry none.
+        if (dead.length > 0 && hasProc) endMarked(dead)
+        for (const id of dead) {
+          rmSync(join(runs, id), { recursive: true, force: true })
+          removeMemoryDirectory(id)
+        }
+        forgetOldOutputs(join(stateDir, 'outputs'))
+      })
     },
   }
 }
@@ -57,7 +60,10 @@ function isDead(dir: string, boot: string): boolean {
   try {
     const engine = JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as EngineRecord
     return engine.boot !== boot || !isAlive(engine.pid, engine.start || undefined)
-  } catch {
+  } catch (error) {
+    // One that cannot be looked at (no descriptor is left) may be alive.
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== undefined && code !== 'ENOENT') return false
     // Torn, or just being made: only old ones are taken for dead.
     try {
       return Date.now() - statSync(dir).mtimeMs > 60_000

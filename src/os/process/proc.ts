@@ -3,7 +3,7 @@
  * together with its start time; a zombie is not alive.
  */
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import { attempt } from '../../contract/attempt.js'
 
@@ -20,14 +20,7 @@ export interface ProcessFacts {
 }
 
 /** False where there is no /proc (macOS): there `ps` is asked, and what only /proc knows is not known. */
-export const hasProc: boolean = (() => {
-  try {
-    readFileSync('/proc/self/stat')
-    return true
-  } catch {
-    return false
-  }
-})()
+export const hasProc: boolean = existsSync('/proc/self/stat')
 
 /** What is said where a Linux without /proc was met, by every door and by the doctor. */
 export const NO_PROC = {
@@ -67,16 +60,19 @@ export function processFacts(pid: number): ProcessFacts | null {
 
 /** Alive means: it exists, it is the same process, and it is not a zombie. */
 export function isAlive(pid: number, start?: string): boolean {
-  if (!hasProc) {
-    try {
-      process.kill(pid, 0)
-      return true
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EPERM'
-    }
+  const facts = hasProc ? processFacts(pid) : null
+  // What cannot be looked at (no descriptor is left) may still be there, and is not taken for dead.
+  if (!facts) return exists(pid)
+  return facts.state !== 'Z' && facts.state !== 'X' && (start === undefined || facts.start === start)
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
-  const facts = processFacts(pid)
-  return facts !== null && facts.state !== 'Z' && facts.state !== 'X' && (start === undefined || facts.start === start)
 }
 
 /** Sessions are not told by the `ps` of macOS and the BSDs, and start times only to the second. */

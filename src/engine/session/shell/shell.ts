@@ -12,7 +12,7 @@ import type { Services } from '../../services/services.js'
 import { Company } from './company.js'
 import { Orders } from './orders.js'
 import { Answer, ReportRouter, type ReportReceiver } from './router.js'
-import { SessionFiles } from './files.js'
+import type { SessionFiles } from './files.js'
 import { before } from '../lines/dump-text.js'
 import { askLine, keepStatusLine, leaveLine } from '../lines/lines.js'
 import type { Marks } from '../lines/marks.js'
@@ -27,6 +27,15 @@ import { parseState, type ShellState } from './state.js'
 /** What is still running when the session closes gets this long to end by itself. */
 const COMPANY_GRACE_MS = 1_000
 const SETTLE_LIMIT_MS = 1_000
+
+/** What a shell talks through, open already. */
+export interface ShellParts {
+  readonly marks: Marks
+  readonly orders: Orders
+  readonly files: SessionFiles
+  readonly report: Pipe
+  readonly state: Pipe
+}
 
 export class SessionShell {
   readonly stall = new StallWatch(this)
@@ -54,7 +63,7 @@ export class SessionShell {
   readonly #router = new ReportRouter(() => this.#giveFallback())
   #number = 0
 
-  constructor(services: Services, ward: Ward, marks: Marks, orders: Orders, report: Pipe, state: Pipe) {
+  constructor(services: Services, ward: Ward, { marks, orders, files, report, state }: ShellParts) {
     this.#services = services
     this.ward = ward
     this.marks = marks
@@ -63,7 +72,7 @@ export class SessionShell {
     this.#orders = orders
     this.#reportPipe = report
     this.dumps = new DumpReader(state, marks, services.scratch)
-    this.files = new SessionFiles(services, marks)
+    this.files = files
     this.#company = new Company(ward, services.launcher.tier === 'native')
     this.#doom = watchDoom(ward.pid)
     this.#reports = readInto(

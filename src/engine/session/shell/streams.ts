@@ -35,6 +35,13 @@ interface Channel {
   late: Uint8Array[] | null
 }
 
+/** A new pipe that the shell does not have yet. */
+interface Made {
+  readonly channel: Channel
+  readonly pipe: Pipe
+}
+
+const NUMBER: Readonly<Record<keyof Sinks, 1 | 2>> = { out: 1, err: 2 }
 const NOTHING_TO_DO: Attached = { redirects: [], notes: [] }
 /** Output of a process in between counts as complete when none came for this long. */
 const QUIET_MS = 25
@@ -78,10 +85,21 @@ export class SessionStreams {
     }
     const open = openFiles(this.#ward.pid)
     const between = shared ? this.#findBetween(open) : []
-    const redirects = [
-      ...(await this.#renew('out', 1, open, shared, sinks)),
-      ...(await this.#renew('err', 2, open, shared, sinks)),
-    ]
+    // Both or none: a shell of which one stream leads elsewhere would print without a reader.
+    const made: Made[] = []
+    try {
+      for (const side of ['out', 'err'] as const)
+        if (this.#mustRenew(side, open, shared)) made.push(await this.#make(side))
+    } catch (error) {
+      for (const { channel, pipe } of made) {
+        channel.reader.close()
+        pipe.release()
+      }
+      throw error
+    }
+    const redirects = (['out', 'err'] as const).flatMap((side) =>
+      this.#renew(side, open, shared, sinks, made.find(({ channel }) => channel.side === side) ?? null),
+    )
     return { redirects, notes: this.#notesOn(between) }
   }
 
@@ -101,34 +119,48 @@ export class SessionStreams {
     }
   }
 
-  /**
-   * Makes a new pipe for a stream where that is necessary, and says which descriptors of the
-   * shell have to be opened on it.
-   */
-  async #renew(
+  #mustRenew(side: keyof Sinks, open: ReadonlyMap<number, OpenFile>, shared: boolean): boolean {
+    const old = this.#of(side)
+    if (!old) return true
+    return hasProc ? !open.has(NUMBER[side]) || (shared && leadingTo(old, open).length > 0) : shared
+  }
+
+  async #make(side: keyof Sinks): Promise<Made> {
+    const pipe = await takePipe(this.#services)
+    try {
+      return { channel: this.#channel(pipe, side), pipe }
+    } catch (error) {
+      pipe.release()
+      throw error
+    }
+  }
+
+  /** Puts the new pipe in the place of the old one, and says which descriptors of the shell have to be opened on it. */
+  #renew(
     side: keyof Sinks,
-    fd: 1 | 2,
     open: ReadonlyMap<number, OpenFile>,
     shared: boolean,
     sinks: Sinks,
-  ): Promise<readonly Redirect[]> {
-    const old = side === 'out' ? this.#out : this.#err
-    const leading = old ? [...open].filter(([, { file }]) => file === old.file).map(([number]) => number) : []
+    made: Made | null,
+  ): readonly Redirect[] {
+    const old = this.#of(side)
+    const leading = old ? leadingTo(old, open) : []
+    const fd = NUMBER[side]
     const lacks = !old || !hasProc || !open.has(fd)
-    if (old) {
-      const renews = hasProc ? !open.has(fd) || (shared && leading.length > 0) : shared
-      // Where no descriptor of the shell leads, only processes of earlier calls write.
-      old.owner = !renews && (leading.length > 0 || !shared) ? sinks : null
-      if (!renews) return []
-      this.#old.push(old)
-    }
-    const pipe = await takePipe(this.#services)
-    this.#switched.push(pipe)
-    const made = this.#channel(pipe, side)
-    made.owner = sinks
-    if (side === 'out') this.#out = made
-    else this.#err = made
-    return [...new Set([...leading, ...(lacks ? [fd] : [])])].map((number) => ({ fd: number, path: pipe.writePath }))
+    // Where no descriptor of the shell leads, only processes of earlier calls write.
+    if (old) old.owner = !made && (leading.length > 0 || !shared) ? sinks : null
+    if (!made) return []
+    if (old) this.#old.push(old)
+    this.#switched.push(made.pipe)
+    made.channel.owner = sinks
+    if (side === 'out') this.#out = made.channel
+    else this.#err = made.channel
+    const path = made.pipe.writePath
+    return [...new Set([...leading, ...(lacks ? [fd] : [])])].map((number) => ({ fd: number, path }))
+  }
+
+  #of(side: keyof Sinks): Channel | null {
+    return side === 'out' ? this.#out : this.#err
   }
 
   #channel(pipe: Pipe, side: keyof Sinks): Channel {
@@ -265,6 +297,10 @@ interface OpenFile {
   readonly pipe: boolean
   /** Open for reading. */
   readonly reads: boolean
+}
+
+function leadingTo({ file }: Channel, open: ReadonlyMap<number, OpenFile>): readonly number[] {
+  return [...open].flatMap(([number, found]) => (found.file === file ? [number] : []))
 }
 
 /** All descriptors of a process; none where there is no /proc, or the process is gone. */
