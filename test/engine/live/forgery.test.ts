@@ -52,14 +52,20 @@ describe('a command of an engine that answers its own question', () => {
     ['under a tracer', 'strace -f -o /dev/null env -i'],
     ['in a terminal multiplexer that it starts', 'env -i PATH=/usr/bin:/bin tmux -L forge new-session -d'],
     ['on a terminal of its own', `script -qfc 'env -i "$N" "$F" "$S" "$O"' /dev/null #`],
+    ['in another root', 'chroot / env -i'],
+    ['as the root of a user namespace', 'unshare -Ur env -i'],
+    ['as the root of a container that has no image', 'podman unshare env -i'],
+    ['through a starter of daemons', 'start-stop-daemon --start --background --startas /usr/bin/env -- -i'],
+    ['with a limit and another priority, under a lock', 'prlimit --nofile=64 nice -n 5 flock /dev/null env -i'],
     ['as a job that timers start', 'systemd-run --user --pipe --wait env -i'],
   ] as const)
     test(`${title}: is told nothing, and nothing runs`, async (context) => {
-      if (wrap.startsWith('unshare') && spawnSync('unshare', ['-cpf', '--mount-proc', 'true']).status !== 0)
+      if (wrap.startsWith('unshare -c') && spawnSync('unshare', ['-cpf', '--mount-proc', 'true']).status !== 0)
         return context.skip('namespaces are not allowed here')
       const works = wrap.startsWith('nsenter')
         ? spawnSync('nsenter', ['-t', '1', '-m', '-p', 'true']).status === 0
-        : !/^(?:gdb|strace|systemd-run)|tmux|script/.test(wrap) || isUsable(wrap)
+        : !/^(?:gdb|strace|systemd-run|chroot|unshare -Ur|podman|start-stop|prlimit)|tmux|script/.test(wrap) ||
+          isUsable(wrap)
       if (!works) return context.skip(`${wrap.split(' ')[0]} does not work here`)
       const { engine, forge } = await asked()
       const said = await forge(wrap)
