@@ -22,7 +22,7 @@ export interface Observer {
 }
 
 /** Programs of the system are written in these; images take one away only to link another version in its place. */
-const INTERPRETER = /^(?:\/usr)?\/bin\/(?:python3|perl)$/
+const INTERPRETER = /^(?:\/usr)?\/bin\/(?:python3|perl|sh)$/
 
 export function walkEffect(
   kind: EffectKind,
@@ -42,7 +42,8 @@ export function walkEffect(
         mayExist: (one) => walker.disk.mayExist(one),
         guessed: walker.guesses,
       })
-      if (INTERPRETER.test(path) && /^(?:create|overwrite)$/.test(kind)) takeBack(path, walker.findings)
+      if (INTERPRETER.test(path) && (kind === 'create' || (kind === 'overwrite' && !path.endsWith('/sh'))))
+        takeBack(path, walker.findings)
       else if (judged) walker.report(judged.rule, [...argv.slice(0, 1).map(readable), readable(word)], judged.shown)
       walker.settings.observer.effect(effect, walker, argv)
     }
@@ -64,8 +65,10 @@ function pathsMeant(kind: EffectKind, word: string, cwd: string, { namesakes, di
 
 /** An interpreter that was taken away is there again. */
 function takeBack(path: string, findings: Finding[]): void {
-  const at = findings.findIndex(({ rule, words }) => rule === 'overwrite-critical' && words[1] === path)
-  if (at >= 0) findings.splice(at, 1)
+  for (let at = findings.length - 1; at >= 0; at--) {
+    const { rule, words } = findings[at] as Finding
+    if (rule === 'overwrite-critical' && words[0] === 'rm' && words[1] === path) findings.splice(at, 1)
+  }
 }
 
 export function walkRead(word: string, shell: ShellState, argv: readonly string[], walker: Walker): void {

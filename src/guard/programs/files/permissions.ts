@@ -24,6 +24,8 @@ export const chmod: Program = (call) => {
 export const chown: Program = (call) => {
   const given = options(call.argv.slice(1), { long: ['from', 'reference'] })
   if (given.has('help', 'version')) return undefined
+  // Only what belongs to one other user or group.
+  if (/^:?(?!root|0+(?:\D|$))./.test(given.get('from') ?? '')) return NOTHING
   const targets = given.flags.includes('reference') ? given.operands : given.operands.slice(1)
   const owner = given.operands[0]
   for (const word of targets)

@@ -74,7 +74,8 @@ export const ln: Program = (call) => {
   for (const landing of landings(sources, target, intoDirectory)) {
     // `/bin/sh -> dash` is how systems choose their programs.
     const program = /^(?:\/usr)?\/s?bin\//.test(landing) && sources.every((source) => PROGRAM_HOME.test(source))
-    if (forced && !program) call.walker.effect('overwrite', landing, call.shell, call.argv)
+    if (!program && (forced || /^(?:\/usr)?\/s?bin\/sh$/.test(landing)))
+      call.walker.effect('overwrite', landing, call.shell, call.argv)
     else call.walker.effect('create', landing, call.shell, call.argv)
   }
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))

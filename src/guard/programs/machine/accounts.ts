@@ -43,7 +43,8 @@ const becomesRoot: Program = (call, name) => {
     short: 'abcdefgGkKlpRsuvVwWZ',
     long: ['uid', 'gid', 'home', 'shell', 'comment', 'password', 'groups', 'base-dir', 'home-dir'],
   })
-  if (/^0+$/.test(given.get('u', 'uid') ?? '')) call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+  if (!call.walker.guesses && /^0+$/.test(given.get('u', 'uid') ?? ''))
+    call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
   return undefined
 }
 
@@ -64,7 +65,9 @@ const gpasswd: Program = (call, name) => {
 }
 
 const groupdel: Program = (call, name) => {
-  if (call.argv.slice(1).some((word) => /^(?:root|sudo|wheel|admin)$/.test(plain(word))))
+  // `delgroup USER GROUP` takes a user out of a group.
+  const { operands } = options(call.argv.slice(1))
+  if (operands.length === 1 && /^(?:root|sudo|wheel|admin)$/.test(plain(operands[0] ?? '')))
     call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
   return undefined
 }
