@@ -36,7 +36,7 @@ const MAX_KEYS = 1_000
 const SNAPSHOT_BYTES = 64 * 1024
 
 /** V8 would let 8 MB of garbage gather while calls follow each other without a pause. */
-const COLLECT_EVERY = 250
+const COLLECT_EVERY = 200
 
 /** News that near has not confirmed; of more than this the oldest are dropped. */
 const MAX_NEWS = 10_000
