@@ -115,6 +115,15 @@ describe.skipIf(!canConfine)('nothing is left', () => {
     expect(lying(engine.id)).toEqual([])
   })
 
+  test('before the first room nothing is made that a killed host would leave', async () => {
+    const { engine } = await ground({})
+    expect(lying(engine.id)).toEqual([])
+    await engine.run({ command: 'true' })
+    expect(lying(engine.id)).toEqual([join('/dev/shm', `cerith-${engine.id}`)])
+    await engine.close()
+    expect(lying(engine.id)).toEqual([])
+  })
+
   test.each([
     { network: 'allow-list', domains: ['a.test'], ports: [32_000 + (process.pid % 900)], limits: { processes: 500 } },
     { try: true },

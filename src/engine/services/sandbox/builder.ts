@@ -54,15 +54,15 @@ const MAX_LOOKS = 20
 
 export class RoomBuilder {
   readonly #parts: SandboxParts
-  readonly #inner: string
+  readonly #inner: () => string
   readonly #published = new Map<number, Room>()
   /** Where writable directories led to when they were first asked for. */
   readonly #places = new Map<string, string>()
 
   /** `inner`: the directory of session files. */
-  constructor(parts: SandboxParts, inner: string) {
+  constructor(parts: SandboxParts, inner: () => string) {
     this.#parts = parts
-    this.#inner = real(inner)
+    this.#inner = inner
     for (const path of [...parts.roots, ...(parts.options.write ?? [])]) this.#checkPlace(path)
   }
 
@@ -117,7 +117,7 @@ export class RoomBuilder {
       weaker: options.unavailable === 'weaker',
       listens: policy.network === 'allow-list',
       ...(options.limits?.tmpBytes ? { tmpBytes: options.limits.tmpBytes } : {}),
-      inner: this.#inner,
+      inner: real(this.#inner()),
       ...(tried ? { lock: join(tried.dir, 'lock') } : {}),
     })
     try {
@@ -201,7 +201,7 @@ export class RoomBuilder {
       nested: false,
       weaker: true,
       listens: false,
-      inner: this.#inner,
+      inner: real(this.#inner()),
     })
     const environment = {
       ...roomEnvironment('workspace', 'none', cacheDir),

@@ -16,12 +16,12 @@ interface Prepared {
 
 export class StayFolders {
   readonly #launcher: Launcher
-  readonly #inner: string
+  readonly #inner: () => string
   #count = 0
   #prepared: Promise<Prepared> | null = null
   #closed = false
 
-  constructor(launcher: Launcher, inner: string) {
+  constructor(launcher: Launcher, inner: () => string) {
     this.#launcher = launcher
     this.#inner = inner
   }
@@ -31,7 +31,7 @@ export class StayFolders {
   }
 
   make(folder: string): string {
-    const path = join(this.#inner, folder)
+    const path = join(this.#inner(), folder)
     mkdirSync(path, { recursive: true, mode: 0o700 })
     return path
   }

@@ -36,7 +36,8 @@ const MAX_JOBS = 1_000
 
 export class Sandbox {
   readonly #parts: SandboxParts
-  readonly #inner: string
+  /** The directory of session files: made for the first room, whose launcher removes it. */
+  readonly #inner: () => string
   readonly #builder: RoomBuilder
   readonly #rooms = new Map<string, Promise<BuiltRoom>>()
   readonly #folders: StayFolders
@@ -59,7 +60,8 @@ export class Sandbox {
       )
     if (parts.launcher.tier !== 'native') throw needsHelper('SANDBOX_UNAVAILABLE', 'A sandbox')
     this.#parts = parts
-    this.#inner = makeMemoryDirectory(parts.id) ?? ensurePrivateDirectory(join(parts.runDir, 'room'))
+    let made: string | null = null
+    this.#inner = () => (made ??= makeMemoryDirectory(parts.id) ?? ensurePrivateDirectory(join(parts.runDir, 'room')))
     this.#builder = new RoomBuilder(parts, this.#inner)
     this.#folders = new StayFolders(parts.launcher, this.#inner)
   }
@@ -201,7 +203,7 @@ export class Sandbox {
         left = true
         built.quarantine.leave()
         for (const pipe of ready.splice(0)) pipe.release()
-        const path = folder === null ? null : join(this.#inner, folder)
+        const path = folder === null ? null : join(this.#inner(), folder)
         // Closing a session does not wait for the removal; what is left goes with the engine's directory.
         if (path !== null) setImmediate(() => rmSync(path, { recursive: true, force: true }))
       },
