@@ -7,7 +7,8 @@ import { createEngine as create } from '../../src/setup/create-engine.js'
 export function createEngine(options: EngineOptions = {}): Promise<Engine> {
   const { at = process.env['CERITH_TEST_AT'] ?? 'loop:', reach } = options
   // What no option can be is for the engine to refuse.
-  if (reach !== undefined && typeof reach !== 'object') return create({ ...options, at })
+  if (reach !== undefined && reach !== null && Object.getPrototypeOf(reach) !== Object.prototype)
+    return create({ ...options, at })
   return create({
     // A local engine works where its host does, with its host's environment; tests expect that of this one too.
     cwd: process.cwd(),
