@@ -9,6 +9,7 @@ import { OPEN_POLICY } from './policy/policy.js'
 import { inSandbox, isHeld } from './policy/held.js'
 import { watchPolicy } from './policy/watch.js'
 import { functionFromText } from './programs/shell/functions.js'
+import { holdingsOf, takeOver } from './words/holdings.js'
 import { ShellState } from './words/state.js'
 import { parseScript } from './words/syntax.js'
 import { ANYTHING, isConstant, withoutMarks } from './words/text.js'
@@ -118,7 +119,7 @@ function walk(
   const shell = new ShellState(around, [context.cwd])
   for (const [name, body] of Object.entries(context.aliases ?? {})) shell.aliases.set(name, body)
   const { held = {} } = context
-  shell.hold(held)
+  takeOver(held, shell)
   if (text.startsWith('#!')) shell.unknownWords = ANYTHING
   try {
     for (const [name, body] of Object.entries(context.functions ?? {})) {
@@ -214,7 +215,7 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
     if (context.functions?.[name] === undefined || !source.includes(context.functions[name] ?? '\0'))
       functions[name] = source
   for (const name of Object.keys(context.functions ?? {})) if (!shell.functions.has(name)) functions[name] = null
-  const held = shell.holdings(context.held ?? {})
+  const held = holdingsOf(shell, context.held ?? {})
   return { variables, aliases, functions, ...(held === undefined ? {} : { held }) }
 }
 

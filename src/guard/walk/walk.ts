@@ -18,6 +18,7 @@ import { Disk } from './disk.js'
 import { catastrophe, type RuleName } from '../rules/catastrophe.js'
 import { walkControl } from './control-flow.js'
 import { type Observer, walkEffect, walkRead } from './effects.js'
+import { walkExpressions, walkPrompt } from './expressions.js'
 import type { EffectKind, Finding } from '../rules/findings.js'
 import type { Runner } from '../words/folding.js'
 import { GuardLimit } from '../words/limits.js'
@@ -33,9 +34,6 @@ import { Streams } from './streams.js'
 import { complete, parseLoosely } from '../words/syntax.js'
 import { type Alternatives, ANYTHING, concat, NOTHING, plain, readable, UNKNOWN } from '../words/text.js'
 import { TreeBuilder } from './tree.js'
-
-/** Numbers, names and operators: nothing in it is run. */
-const PLAIN_EXPRESSION = /^[\w\s+*/%<>=!&|^~?:,().-]*$/
 
 export interface Settings {
   readonly resolveSymlink?: ((path: string) => string | undefined) | undefined
@@ -329,24 +327,11 @@ export class Walker implements Runner {
     return path
   }
 
-  calculated(values: Alternatives, shell: ShellState, hops = 4): void {
-    for (const text of values) {
-      // An element of an array: which one is not told apart.
-      const array = /^([A-Za-z_]\w*)\[/.exec(text)?.[1]
-      if (array !== undefined && hops > 0) this.calculated(shell.get(array).items ?? [], shell, hops - 1)
-      // The name of a variable: its value is read once more.
-      if (/^[A-Za-z_]\w*$/.test(text)) {
-        if (hops > 0) this.calculated(shell.get(text).values, shell, hops - 1)
-      } else if (!PLAIN_EXPRESSION.test(text) && text !== UNKNOWN) this.prompt(text, shell)
-    }
+  calculated(values: Alternatives, shell: ShellState): void {
+    walkExpressions(values, shell, this)
   }
 
   prompt(text: string, shell: ShellState): Alternatives {
-    this.code(text)
-    if (!/[$`]/.test(text)) return [text]
-    return this.budget.deeper(() => {
-      const script = parseLoosely(`builtin printf %s "${text.replace(/["]/g, '\\"')}"`)
-      return this.read(() => this.statements(script.commands, shell.fork(), null))
-    })
+    return walkPrompt(text, shell, this)
   }
 }

@@ -4,15 +4,11 @@
  */
 import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
 import { nameSet } from '../../contract/quote.js'
-import type { ShellHoldings } from '../../contract/verdict.js'
 import { Layers } from './layers.js'
-import { GUARD_LIMITS } from './limits.js'
 import {
   type Alternatives,
   ANYTHING,
   fewest,
-  isConstant,
-  isWorthKeeping,
   MAYBE_UNSET,
   UNKNOWN,
   unique,
@@ -58,8 +54,8 @@ export class ShellState {
   variables = new Layers<Variable>()
   functions = new Layers<FunctionBody>()
   aliases = new Layers<string>()
-  /** `declare -n ref=name`: reading and setting ref means name. */
-  private references = new Map<string, string>()
+  /** `declare -n ref=name`: reading and setting ref means name. Subshells share the map until one of them changes it. */
+  references: ReadonlyMap<string, string> = new Map()
   /** Counts changes, so that a loop knows whether a second round can differ from the first. */
   changes = 0
   private directory: Alternatives
@@ -254,7 +250,6 @@ export class ShellState {
 
   refer(name: string, target: string): void {
     this.variables.delete(name)
-    // Subshells share the map until one of them changes it.
     this.references = new Map(this.references).set(name, target)
     this.changes++
   }
@@ -263,54 +258,6 @@ export class ShellState {
     let target = name
     for (let hops = 0; hops < 8 && this.references.size > 0; hops++) target = this.references.get(target) ?? target
     return target
-  }
-
-  /** Begins with what the session's shell holds. */
-  hold({ positional, arrays, references, integers, directories, hashed, files }: ShellHoldings): void {
-    if (positional) this.parameters = [positional]
-    for (const [name, items] of Object.entries(arrays ?? {}))
-      this.variables.set(name, { values: [items[0] ?? ''], items })
-    if (references) this.references = new Map(Object.entries(references))
-    if (integers) this.integers = new Set(integers)
-    if (directories) this.directoryStack = directories.map((directory) => [directory])
-    for (const [name, path] of Object.entries(hashed ?? {})) this.aliases.set(name, path)
-    for (const [path, text] of Object.entries(files ?? {})) this.files.set(path, [text])
-  }
-
-  /** What it holds now and did not hold before. */
-  holdings(before: ShellHoldings): ShellHoldings | undefined {
-    const now: { -readonly [key in keyof ShellHoldings]: ShellHoldings[key] } = {}
-    const arrays = [...this.variables].flatMap(([name, { items }]) =>
-      items && items !== before.arrays?.[name] && items.every(isConstant) ? [[name, items] as const] : [],
-    )
-    if (arrays.length > 0) now.arrays = Object.fromEntries(arrays)
-    if (this.positional && this.positional !== before.positional && this.positional.every(isConstant))
-      now.positional = this.positional
-    if (
-      this.references.size > 0 &&
-      !isSame([...this.references].flat(), Object.entries(before.references ?? {}).flat())
-    )
-      now.references = Object.fromEntries(this.references)
-    if (this.integers.size > 0 && !isSame([...this.integers], before.integers ?? [])) now.integers = [...this.integers]
-    const directories = this.directoryStack.map(([directory]) => directory ?? UNKNOWN)
-    if (directories.length > 0 && !isSame(directories, before.directories ?? [])) now.directories = directories
-    const files = this.filesThatMatter(before.files ?? {})
-    if (files.length > 0) now.files = Object.fromEntries(files.slice(-GUARD_LIMITS.keptFiles))
-    return Object.keys(now).length > 0 ? now : undefined
-  }
-
-  /** What it would be a mistake to run later, and files that held such text and hold another one now. */
-  private filesThatMatter(before: Readonly<Record<string, string>>): (readonly [string, string])[] {
-    return [...this.files].flatMap(([path, [text = '']]) =>
-      // What `exec 7<` opened lasts; the descriptors of substitutions do not.
-      (path.startsWith('/dev/fd/') && !/\/[3-9]$/.test(path)) ||
-      text.length > GUARD_LIMITS.keptFileChars ||
-      text === before[path]
-        ? []
-        : isWorthKeeping(text) || before[path] !== undefined
-          ? [[path, text] as const]
-          : [],
-    )
   }
 
   /** The homes that people live in: not what this command makes of HOME for a while. */
@@ -353,6 +300,6 @@ function waysOf(...both: readonly Variable[]): Variable['ways'] {
   return apart.length <= 4 ? apart : undefined
 }
 
-function isSame(a: readonly string[], b: readonly string[]): boolean {
+export function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((text, i) => text === b[i]))
 }

@@ -1,0 +1,51 @@
+/** What a session's shell holds between two commands: taken over into a state, and told of it afterwards. */
+import type { ShellHoldings } from '../../contract/verdict.js'
+import { GUARD_LIMITS } from './limits.js'
+import { isSame, type ShellState } from './state.js'
+import { isConstant, isWorthKeeping, UNKNOWN } from './text.js'
+
+/** The state begins with what the session's shell holds. */
+export function takeOver(held: ShellHoldings, shell: ShellState): void {
+  const { positional, arrays, references, integers, directories, hashed, files } = held
+  if (positional) shell.positional = positional
+  for (const [name, items] of Object.entries(arrays ?? {}))
+    shell.variables.set(name, { values: [items[0] ?? ''], items })
+  if (references) shell.references = new Map(Object.entries(references))
+  if (integers) shell.integers = new Set(integers)
+  if (directories) shell.directoryStack = directories.map((directory) => [directory])
+  for (const [name, path] of Object.entries(hashed ?? {})) shell.aliases.set(name, path)
+  for (const [path, text] of Object.entries(files ?? {})) shell.files.set(path, [text])
+}
+
+/** What the state holds now and did not hold before. */
+export function holdingsOf(shell: ShellState, before: ShellHoldings): ShellHoldings | undefined {
+  const { variables, positional, references, integers, directoryStack } = shell
+  const now: { -readonly [key in keyof ShellHoldings]: ShellHoldings[key] } = {}
+  const arrays = [...variables].flatMap(([name, { items }]) =>
+    items && items !== before.arrays?.[name] && items.every(isConstant) ? [[name, items] as const] : [],
+  )
+  if (arrays.length > 0) now.arrays = Object.fromEntries(arrays)
+  if (positional && positional !== before.positional && positional.every(isConstant)) now.positional = positional
+  if (references.size > 0 && !isSame([...references].flat(), Object.entries(before.references ?? {}).flat()))
+    now.references = Object.fromEntries(references)
+  if (integers.size > 0 && !isSame([...integers], before.integers ?? [])) now.integers = [...integers]
+  const directories = directoryStack.map(([directory]) => directory ?? UNKNOWN)
+  if (directories.length > 0 && !isSame(directories, before.directories ?? [])) now.directories = directories
+  const files = filesThatMatter(shell, before.files ?? {})
+  if (files.length > 0) now.files = Object.fromEntries(files.slice(-GUARD_LIMITS.keptFiles))
+  return Object.keys(now).length > 0 ? now : undefined
+}
+
+/** What it would be a mistake to run later, and files that held such text and hold another one now. */
+function filesThatMatter(shell: ShellState, before: Readonly<Record<string, string>>): (readonly [string, string])[] {
+  return [...shell.files].flatMap(([path, [text = '']]) =>
+    // What `exec 7<` opened lasts; the descriptors of substitutions do not.
+    (path.startsWith('/dev/fd/') && !/\/[3-9]$/.test(path)) ||
+    text.length > GUARD_LIMITS.keptFileChars ||
+    text === before[path]
+      ? []
+      : isWorthKeeping(text) || before[path] !== undefined
+        ? [[path, text] as const]
+        : [],
+  )
+}
