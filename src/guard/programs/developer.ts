@@ -142,6 +142,15 @@ const runsOption: Program = (call, name) => {
   return undefined
 }
 
+/** `cargo clean` removes the directory that it builds in, whichever that is. */
+const cargo: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'CFjpZ', long: ['target-dir', 'manifest-path', 'package'] })
+  if (given.operands.find((word) => !word.startsWith('+')) === 'clean' && !given.has('n', 'dry-run'))
+    for (const directory of [given.get('target-dir') ?? call.shell.get('CARGO_TARGET_DIR').values].flat())
+      call.walker.effect('delete-tree', directory, call.shell, call.argv)
+  return runsOption(call, name)
+}
+
 /** `rpm --eval '%(CMD)'`: a macro that a shell expands. */
 const macros: Program = (call) => {
   for (const word of call.argv.slice(1)) {
@@ -153,6 +162,7 @@ const macros: Program = (call) => {
 
 export const DEVELOPER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(Object.keys(RUNS_OPTION), runsOption),
+  cargo,
   git,
   hub: git,
   ...table(['make', 'gmake', 'bmake'], make),

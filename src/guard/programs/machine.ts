@@ -101,6 +101,21 @@ const efibootmgr: Program = (call) => {
   return undefined
 }
 
+/** Drivers of the disks that a machine runs from, and of its only network. */
+const DISK_DRIVER =
+  /^(?:nvme(?:_core)?|ahci|sd_mod|scsi_mod|libata|ata_piix|virtio(?:_blk|_scsi|_pci)?|mmc_block|dm_mod|xen_blkfront|hv_storvsc|megaraid_sas|mpt3sas)$/
+const NETWORK_DRIVER =
+  /^(?:virtio_net|e1000e?|igb|ixgbe|i40e|ice|r8169|tg3|bnx2x?|mlx[45]_core|ena|vmxnet3|hv_netvsc|xen_netfront)$/
+
+const modules: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'Cd', long: ['config', 'dirname', 'set-version'] })
+  if (given.has('n', 'dry-run', 'show') || (name === 'modprobe' && !given.has('r', 'remove'))) return undefined
+  const named = given.operands.map((word) => plain(word).replaceAll('-', '_'))
+  if (named.some((module) => DISK_DRIVER.test(module))) call.walker.report('host-down', call.argv)
+  else if (named.some((module) => NETWORK_DRIVER.test(module))) call.walker.report('cut-network', call.argv)
+  return undefined
+}
+
 const kexec: Program = (call) => {
   if (call.argv.slice(1).some((word) => /^(-e|--exec|-f|--force)$/.test(word)))
     call.walker.report('host-down', call.argv)
@@ -123,6 +138,8 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   bootctl,
   efibootmgr,
   kexec,
+  modprobe: modules,
+  rmmod: modules,
   'grub-install': grub,
   'update-initramfs': initramfs,
 }

@@ -41,10 +41,10 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
  * be moved, and one name in it is another one than the script means.
  */
 function isFarFetched(kind: EffectKind, { place, shown, contents }: Located, { mode = '' }: Effect): boolean {
-  if (/^\/[^/]*[*?[…]/.test(shown) || (kind === 'delete' && place === 'critical-file')) return true
+  if (/^\/[^/]*[*?[…]/.test(shown) || (/^(?:delete|move)$/.test(kind) && place === 'critical-file')) return true
   if (/^(?:mode|owner)/.test(kind) && !isExtreme(mode)) return true
   if (/^(?:overwrite|replace|edit)$/.test(kind) && mode !== EMPTY) return true
-  return (kind === 'move' || kind === 'mode') && place === 'root' && !contents
+  return (kind === 'move' || kind === 'mode') && (place === 'root' || shown === '/home') && !contents
 }
 
 /** What a login leaves in a home: without any of it, `/home/www` is a directory like others. */
@@ -77,7 +77,9 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
   switch (kind) {
     case 'delete-tree':
     case 'move':
-      return effect.mode === ASIDE && (HANDED_OUT.test(shown) || /^\/boot\/init/.test(shown)) ? undefined : wipe(place)
+      return effect.mode === ASIDE && (HANDED_OUT.test(shown) || MAY_GO.test(shown) || SETTINGS.test(shown))
+        ? undefined
+        : wipe(place)
     case 'delete':
       // Without -r a directory itself survives, but not the files that `*` names.
       if (place === 'critical-file') return 'overwrite-critical'
@@ -123,6 +125,9 @@ function wipe(place: Located['place']): RuleName {
 /** Settings for which a script brings a new text: no boot and no login fails by another one. */
 const SETTINGS = /^\/etc\/(?:nsswitch\.conf|default\/grub|securetty|login\.defs|profile|bash\.bashrc|crontab|inittab)$/
 
+/** Without these a system starts as well. */
+const MAY_GO = /^\/boot\/init|^\/etc\/ld\.so\.preload$/
+
 /** Places that belong to the user who installed them; changing their owner is ordinary. */
 const HANDED_OUT =
   /^\/(usr\/local(\/.*)?|opt|srv|mnt|media|snap|nix|var\/www|var\/log|var\/lib\/(mysql|postgresql|redis|mongodb|pgsql|docker|libvirt)|Applications|Volumes)$/
@@ -132,9 +137,9 @@ const ORDINARY = /^\/etc\/(?:cron\.(?:d|daily)|init\.d|apt|default|profile\.d|sk
 
 function ownerRule(kind: EffectKind, place: Located['place'], shown: string): RuleName | undefined {
   if (place === 'home') return shown === '/home' || shown === '/Users' ? 'open-permissions' : undefined
-  if (HANDED_OUT.test(shown)) return undefined
+  if (HANDED_OUT.test(shown) || shown === '/root') return undefined
   if (place === 'critical-file') return 'open-permissions'
-  return kind === 'owner-tree' || place === 'root' || /^\/(etc|usr|bin|sbin|lib|lib64|var|boot|root)$/.test(shown)
+  return kind === 'owner-tree' || place === 'root' || /^\/(etc|usr|bin|sbin|lib|lib64|var|boot)$/.test(shown)
     ? 'open-permissions'
     : undefined
 }

@@ -1,9 +1,10 @@
 /** What a walk tells: effects and reads, each at every path that a word may mean, judged and shown to policy. */
 import type { Effect, EffectKind, Finding } from '../rules/findings.js'
 import { judgeEffect } from '../rules/judge.js'
+import { isBroad } from '../words/glob.js'
 import { locate, resolvePath } from '../words/paths.js'
 import type { ShellState } from '../words/state.js'
-import { FAILED, readable } from '../words/text.js'
+import { FAILED, readable, TREE, UNKNOWN } from '../words/text.js'
 import type { Walker } from './walk.js'
 
 /** What policy wants to see of every effective command and every effect. */
@@ -57,10 +58,24 @@ function pathsMeant(kind: EffectKind, word: string, cwd: string, { namesakes, di
   const meant = [path]
   const link = namesakes.behind(word.endsWith('/') && path !== '/' ? `${path}/` : path)
   if (link !== undefined) meant.push(link)
+  if (kind === 'delete-tree' && climbsOut(path)) meant.push('/')
   const follows = !/^(?:delete|move)/.test(kind) || /\/$|\/\/\uFDD5$/.test(word)
   for (const real of [disk.withoutDots(word, cwd), ...meant.map((one) => disk.behind(one, follows))])
     if (real !== undefined) meant.push(real)
   return new Set(meant)
+}
+
+/** `$(git rev-parse --show-toplevel)/../../..`: whatever it begins with, three up and nothing named is no place to wipe. */
+function climbsOut(path: string): boolean {
+  if (!path.startsWith(`${UNKNOWN}/`)) return false
+  let above = 0
+  let below = 0
+  for (const part of path.replace(TREE, '').split('/').slice(1)) {
+    if (part === '..' && below === 0) above++
+    else if (part === '..') below--
+    else if (!/^\.?$/.test(part) && !isBroad(part)) below++
+  }
+  return above >= 3 && below === 0
 }
 
 /** An interpreter that was taken away is there again. */

@@ -18,7 +18,7 @@ import { Disk } from './disk.js'
 import { catastrophe, type RuleName } from '../rules/catastrophe.js'
 import { walkControl } from './control-flow.js'
 import { type Observer, walkEffect, walkRead } from './effects.js'
-import { walkExpressions, walkPrompt } from './expressions.js'
+import { judgeExpressions } from '../words/arithmetic.js'
 import type { EffectKind, Finding } from '../rules/findings.js'
 import type { Runner } from '../words/folding.js'
 import { GuardLimit } from '../words/limits.js'
@@ -328,10 +328,15 @@ export class Walker implements Runner {
   }
 
   calculated(values: Alternatives, shell: ShellState): void {
-    walkExpressions(values, shell, this)
+    judgeExpressions(values, shell, this)
   }
 
   prompt(text: string, shell: ShellState): Alternatives {
-    return walkPrompt(text, shell, this)
+    this.code(text)
+    if (!/[$`]/.test(text)) return [text]
+    return this.budget.deeper(() => {
+      const script = parseLoosely(`builtin printf %s "${text.replace(/["]/g, '\\"')}"`)
+      return this.read(() => this.statements(script.commands, shell.fork(), null))
+    })
   }
 }

@@ -2,7 +2,7 @@
 import type { ArithmeticExpression } from 'unbash'
 import type { Folding, Runner } from './folding.js'
 import type { ShellState } from './state.js'
-import { type Alternatives, ANYTHING } from './text.js'
+import { type Alternatives, ANYTHING, UNKNOWN } from './text.js'
 
 export function arithmetic(
   expression: ArithmeticExpression | undefined,
@@ -13,6 +13,22 @@ export function arithmetic(
   if (!expression) return ['0']
   const value = evaluate(expression, shell, runner, folding)
   return value === undefined ? ANYTHING : [String(value)]
+}
+
+/** Numbers, names and operators: nothing in it is run. */
+const PLAIN_EXPRESSION = /^[\w\s+*/%<>=!&|^~?:,().-]*$/
+
+/** Text that bash calculates: it is expanded once more, and a substitution in it runs. */
+export function judgeExpressions(values: Alternatives, shell: ShellState, runner: Runner, hops = 4): void {
+  for (const text of values) {
+    // An element of an array: which one is not told apart.
+    const array = /^([A-Za-z_]\w*)\[/.exec(text)?.[1]
+    if (array !== undefined && hops > 0) judgeExpressions(shell.get(array).items ?? [], shell, runner, hops - 1)
+    // The name of a variable: its value is read once more.
+    if (/^[A-Za-z_]\w*$/.test(text)) {
+      if (hops > 0) judgeExpressions(shell.get(text).values, shell, runner, hops - 1)
+    } else if (!PLAIN_EXPRESSION.test(text) && text !== UNKNOWN) runner.prompt(text, shell)
+  }
 }
 
 function evaluate(node: ArithmeticExpression, shell: ShellState, runner: Runner, folding: Folding): bigint | undefined {

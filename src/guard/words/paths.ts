@@ -103,7 +103,7 @@ const ESSENTIAL_PROGRAMS = nameSet(`
 const PROGRAM_DIRECTORY = /^\/(?:bin|sbin|usr\/local\/sbin)\/([^/]+)$/
 
 const SAFE_DEVICE =
-  /^\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|tty[^/]*|console|ptmx|fuse|kvm|loop[^/]*|loop-control|log|rtc\d*|vhost[^/]*|hwrng|video\d+|tun|pty[^/]*|(?:pts|pty|fd|shm|tcp|udp|net|snd|dri|input|bus|char|mqueue|hugepages|vfio|serial|usb|cpu|cpuctl|cpuset|cgroup)(?:\/.*)?)$/
+  /^\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|tty[^/]*|console|ptmx|fuse|kvm|loop[^/]*|loop-control|log|rtc\d*|vhost[^/]*|hwrng|video\d+|tun|pty[^/]*|(?:pts|pty|fd|shm|tcp|udp|net|snd|dri|input|bus|char|mqueue|hugepages|vfio|serial|usb|virtio-ports|cpu|cpuctl|cpuset|cgroup)(?:\/.*)?)$/
 const RAW_DEVICE =
   /^\/dev\/(?:[shv]d[a-z*?\[\uFDD0-\uFDD8][^/]*|xvd[^/]*|nvme[^/]*|mmcblk[^/]*|disk(?:\d[^/]*|\/.*)|rdisk\d[^/]*|mapper\/(?!\uFDD0$).*|dm-[^/]*|md\/?[^/]*|bcache[^/]*|nbd[^/]*|zd\d[^/]*|zvol\/.*|ram\d[^/]*|pmem[^/]*|dax[^/]*|mtd[^/]*|ubi[^/]*|sr\d+|sg\d+|st\d+|fd\d+|cciss\/.*|vg[^/]*\/.*|[^/]*vg[^/]*\/.*|ubuntu-vg\/.*|root|mem|kmem|port|nvram|block\/.*|cdrom|dasd[^/]*|drbd[^/]*|rbd[^/]*|sda|tpm\d*)$/
 
@@ -132,7 +132,8 @@ const FILES = new Set<string>(CRITICAL_FILES.map(usrMerged))
 const FILE_PARTS = [...FILES].map((path) => path.split('/').slice(1))
 
 /** Below /boot, what no boot reads: copies that were set aside, a person's own device tree overlays. */
-const BESIDE_BOOT = /[^/](?:\.(?:bak|backup|old|orig|save|tmp|new|dtbo)|~)(?:\/[^/]*)?$|^\/boot\/overlay-user(?:\/|$)/
+const BESIDE_BOOT =
+  /[^/](?:\.(?:bak|backup|old|orig|save|tmp|new|dtbo)|~)(?:\/[^/]*)?$|^\/boot\/(?:overlay-user|ignition)(?:[./]|$)/
 
 /** The dangerous place an absolute folded path names, if any. `homes` are the user's home directories. */
 export function locate(path: string, homes: readonly string[]): Located | undefined {

@@ -5,14 +5,7 @@
 import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
 import { nameSet } from '../../contract/quote.js'
 import { Layers } from './layers.js'
-import {
-  type Alternatives,
-  ANYTHING,
-  fewest,
-  MAYBE_UNSET,
-  UNKNOWN,
-  unique,
-} from './text.js'
+import { type Alternatives, ANYTHING, fewest, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
 
 export interface Variable {
   /** What `$name` may be. */

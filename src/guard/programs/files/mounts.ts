@@ -3,7 +3,7 @@
  * it, takes the system's floor away.
  */
 import { locate, resolvePath } from '../../words/paths.js'
-import { plain } from '../../words/text.js'
+import { plain, UNKNOWN } from '../../words/text.js'
 import { type Call, options, type Program } from '../row/call.js'
 
 /**
@@ -36,8 +36,10 @@ export const mount: Program = (call) => {
       'mount',
     )
   const same = source !== undefined && target !== undefined && plain(source) === plain(target)
+  // The root's own device, asked of the system, is mounted there with other settings.
+  const again = source !== undefined && source.includes(UNKNOWN) && plain(target ?? '') === '/'
   const devices = /^(?:devtmpfs|devpts|proc|sysfs)$/.test(given.get('t', 'types') ?? '')
-  if (target !== undefined && isFloor(target, call) && !same && !devices && !/\bremount\b/.test(settings))
+  if (target !== undefined && isFloor(target, call) && !same && !again && !devices && !/\bremount\b/.test(settings))
     call.walker.report('wipe-system', ['mount', plain(target)])
   if (/\bremount\b/.test(settings))
     remount(call, given.operands.at(-1), `${settings},${given.has('r', 'read-only') ? 'ro' : ''}`)

@@ -2,7 +2,7 @@
 import { nameList } from '../../../contract/quote.js'
 import { isRawDevice, resolvePath } from '../../words/paths.js'
 import { plain } from '../../words/text.js'
-import { basename, type Call, onlyTalks, type Program, table } from '../row/call.js'
+import { basename, type Call, onlyTalks, options, type Program, table } from '../row/call.js'
 
 function namesDevice(call: Call, word: string): boolean {
   return call.shell.cwd.some((cwd) => isRawDevice(resolvePath(word, cwd)))
@@ -147,7 +147,10 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   sg_unmap: always,
   xfs_repair: withFlag(/^-\w*L/),
   flashrom: (call) => {
-    if (call.argv.some((word) => /^(?:-\w*[wE]|--write.*|--erase)/.test(word)))
+    // A programmer on a cable writes to a chip of another board.
+    const given = options(call.argv.slice(1), { short: 'pwrvclio', long: ['programmer'] })
+    const isOwn = /^internal|\uFDD0/.test(given.get('p', 'programmer') ?? 'internal')
+    if (isOwn && call.argv.some((word) => /^(?:-\w*[wE]|--write.*|--erase)/.test(word)))
       call.walker.report('destroy-device', call.argv)
     return undefined
   },

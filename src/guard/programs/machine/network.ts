@@ -1,7 +1,7 @@
 /** Programs that drop the firewall or take the machine off the network. */
 import { nameList } from '../../../contract/quote.js'
-import { plain } from '../../words/text.js'
-import { fieldsOf, options, type Program, table } from '../row/call.js'
+import { hasUnknown, plain, readable } from '../../words/text.js'
+import { type Call, fieldsOf, options, type Program, table } from '../row/call.js'
 
 const iptables: Program = (call, name) => {
   const words = call.argv.slice(1).map(plain)
@@ -11,6 +11,7 @@ const iptables: Program = (call, name) => {
   const policy = words.findIndex((word) => word === '-P' || word === '--policy')
   if (
     words.some((word) => /^(-F|--flush)$/.test(word)) &&
+    !isOwnChain(call.argv.at(-1) ?? '', call) &&
     !words.some((word) => /^[A-Za-z][^\s=]*$/.test(word) && !/^(INPUT|OUTPUT|FORWARD|filter)$/.test(word))
   )
     call.walker.report('flush-firewall', [name, ...words])
@@ -23,6 +24,14 @@ const iptables: Program = (call, name) => {
   else if (/^(?:-I|--insert) (?:INPUT|OUTPUT)(?: 1)? (?:-j|--jump) (?:DROP|REJECT)$/.test(words.join(' ')))
     call.walker.report('cut-network', [name, ...words])
   return undefined
+}
+
+/** A chain with a name that is not known here, which this command made. */
+function isOwnChain(chain: string, { walker }: Call): boolean {
+  return (
+    hasUnknown(chain) &&
+    walker.commands.some((argv) => /^(?:-N|--new-chain)$/.test(argv.at(-2) ?? '') && argv.at(-1) === readable(chain))
+  )
 }
 
 /** All rules of nftables, or the table that holds those of the machine. */

@@ -1,7 +1,7 @@
 /** One effective command on its way through the program tables, and the little option parser they share. */
 import type { Assignment } from 'unbash'
 import type { ShellState } from '../../words/state.js'
-import { type Alternatives, hasUnknown } from '../../words/text.js'
+import { type Alternatives, hasUnknown, plain } from '../../words/text.js'
 import type { Input, Walker } from '../../walk/walk.js'
 
 export interface Call {
@@ -124,6 +124,14 @@ export function basename(path: string): string {
 /** The words of a text as the shell would split a line without quotes. */
 export function fieldsOf(text: string): string[] {
   return text.split(/[ \t\n]+/).filter((field) => field !== '')
+}
+
+/** env -S splits on blanks and knows quotes, escapes and `\_`; so does tar, but for the last. */
+export function splitString(text: string): string[] {
+  const words: string[] = []
+  for (const match of plain(text).matchAll(/(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?:[^\s"'\\]|\\.)+))+/gs))
+    words.push(match[0].replace(/\\_/g, ' ').replace(/["']/g, '').replace(/\\(.)/g, '$1'))
+  return words
 }
 
 export function known(text: string | undefined): text is string {

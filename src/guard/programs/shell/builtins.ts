@@ -2,7 +2,7 @@
 import { nameSet } from '../../../contract/quote.js'
 import { assign } from '../../words/assignments.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
-import { type Call, fieldsOf, listed, options, type Program } from '../row/call.js'
+import { type Call, fieldsOf, listed, options, type Program, splitString } from '../row/call.js'
 import { DIRECTORY_BUILTINS } from './directories.js'
 import { formatted } from './printf.js'
 import { subscripted } from './subscripts.js'
@@ -31,7 +31,7 @@ export function judgeVariable(
   if (name === 'PYTHONSTARTUP')
     for (const value of values) call.walker.external(['python3', value], call.shell.fork(), null)
   if (name === 'TAR_OPTIONS')
-    for (const value of values) call.walker.external(['tar', ...fieldsOf(plain(value))], call.shell.fork(), null)
+    for (const value of values) call.walker.external(['tar', ...splitString(value)], call.shell.fork(), null)
   // `LESS=+!CMD`: what less does first.
   if (name === 'LESS')
     for (const value of values) call.walker.tryScript(/\+!(.*)/s.exec(plain(value))?.[1] ?? '', call.shell)
@@ -268,7 +268,10 @@ const hash: Program = ({ argv, shell }) => {
 /** `history -s TEXT` keeps what `fc -s` runs. */
 const history: Program = ({ argv, shell, walker }) => {
   if (argv[1] === '-s') walker.tryScript(argv.slice(2).map(plain).join(' '), shell)
+  // `history -a; history -c; history -r`: what was written to the file is read again, with what other shells wrote.
+  const [saved, cleared] = walker.commands.slice(-3, -1).map((words) => words.join(' '))
   if (argv.slice(1).some((arg) => /^-\w*c/.test(arg))) walker.report('wipe-history', argv)
+  else if (argv[1] === '-r' && saved === 'history -a' && cleared === 'history -c') walker.findings.pop()
   return ANYTHING
 }
 

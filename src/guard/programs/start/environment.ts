@@ -1,7 +1,7 @@
 /** env and its like: variables for one command, and command lines given as one string. */
 import { plain } from '../../words/text.js'
 import { judgeVariable } from '../shell/builtins.js'
-import { type Call, listed, type Program } from '../row/call.js'
+import { type Call, listed, type Program, splitString } from '../row/call.js'
 
 export const env: Program = (call) => {
   const inner = call.shell.fork()
@@ -60,12 +60,4 @@ function chdir(
   if (/C|chdir/.test(option) && target)
     inner.cwd = target.startsWith('/') ? [target] : inner.cwd.map((cwd) => `${cwd}/${target}`)
   return words.slice(drop)
-}
-
-/** env -S splits on blanks and knows quotes, escapes and `\_`. */
-function splitString(text: string): string[] {
-  const words: string[] = []
-  for (const match of plain(text).matchAll(/(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?:[^\s"'\\]|\\.)+))+/gs))
-    words.push(match[0].replace(/\\_/g, ' ').replace(/["']/g, '').replace(/\\(.)/g, '$1'))
-  return words
 }

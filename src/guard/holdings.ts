@@ -1,8 +1,8 @@
 /** What a session's shell holds between two commands: taken over into a state, and told of it afterwards. */
-import type { ShellHoldings } from '../../contract/verdict.js'
-import { GUARD_LIMITS } from './limits.js'
-import { isSame, type ShellState } from './state.js'
-import { isConstant, isWorthKeeping, UNKNOWN } from './text.js'
+import type { ShellHoldings } from '../contract/verdict.js'
+import { GUARD_LIMITS } from './words/limits.js'
+import { isSame, type ShellState } from './words/state.js'
+import { isConstant, isWorthKeeping, UNKNOWN } from './words/text.js'
 
 /** The state begins with what the session's shell holds. */
 export function takeOver(held: ShellHoldings, shell: ShellState): void {
