@@ -4,7 +4,7 @@ import { rar, tar, unpacks, zip } from './files/archives.js'
 import { basename, options, type Program } from './row/call.js'
 import { fd, find } from './files/find.js'
 import { fsfreeze, fuser, mount, umount } from './files/mounts.js'
-import { chattr, chmod, chown, setfacl } from './files/permissions.js'
+import { chattr, chcon, chmod, chown, setfacl } from './files/permissions.js'
 import { cmake, qemuImage, sevenZip } from './code/recipes.js'
 import { rclone, removeFiles, removeItem, removeTrees, rm, shred, truncate } from './files/removal.js'
 import { cp, dd, install, lastOperandWritten, ln, mv, rsync } from './files/transfer.js'
@@ -144,7 +144,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   chgrp: chown,
   setfacl,
   chattr,
-  chcon: setfacl,
+  chcon,
   find,
   gfind: find,
   fd,

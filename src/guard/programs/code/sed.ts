@@ -5,6 +5,9 @@ import { type Call, options, type Program } from '../row/call.js'
 /** `s/# %wheel/%wheel/`: a word is changed where it stands, and not root's. */
 const SWAPS_WORDS = /^\s*s([/|#,])(?!(?:(?!\1).)*root)(?:(?!\1).)*[A-Za-z%_]{3}(?:(?!\1).)*\1.+\1[gI\d]*\s*$/
 
+/** `s/^(games:x):.../`: the line of one account, and not root's. */
+const OTHER_ACCOUNT = /^\s*s([/|#,])\^\\?\(?(?!root\b)[a-z_][a-z\d_-]*:(?:(?!\1).)*\1(?:(?!\1).)*\1\s*$/
+
 export const sed: Program = (call) => {
   // BSD's sed takes the ending of a copy as a word of its own: `sed -i '' s/a/b/ FILE`.
   const words = call.argv.slice(1).filter((arg, at, all) => arg !== '' || call.argv[at] !== '-i' || all.length < at + 3)
@@ -28,15 +31,13 @@ export const sed: Program = (call) => {
   for (const script of scripts) sedScript(plain(script), call)
   if (given.has('i', 'in-place')) {
     const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
-    const kind = empties ? 'overwrite' : scripts.every((script) => SWAPS_WORDS.test(plain(script))) ? 'append' : 'edit'
-    for (const file of files)
-      call.walker.effect(
-        kind === 'append' && file !== '/etc/sudoers' ? 'edit' : kind,
-        file,
-        call.shell,
-        call.argv,
-        empties ? EMPTY : undefined,
-      )
+    const isEach = (pattern: RegExp): boolean =>
+      scripts.length > 0 && scripts.every((script) => pattern.test(plain(script)))
+    for (const file of files) {
+      const gentle = file === '/etc/sudoers' ? isEach(SWAPS_WORDS) : isEach(OTHER_ACCOUNT)
+      const kind = empties ? 'overwrite' : gentle ? 'append' : 'edit'
+      call.walker.effect(kind, file, call.shell, call.argv, empties ? EMPTY : undefined)
+    }
     return undefined
   }
   return sedOutput(scripts.map(plain), call, files)

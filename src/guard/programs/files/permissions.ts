@@ -1,5 +1,5 @@
 /** Tools that change who may do what with a file. */
-import { NOTHING } from '../../words/text.js'
+import { hasUnknown, NOTHING } from '../../words/text.js'
 import { onlyTalks, options, type Program } from '../row/call.js'
 
 export const chmod: Program = (call) => {
@@ -42,6 +42,12 @@ export const setfacl: Program = (call) => {
     call.walker.effect(given.has('R', 'recursive') ? 'owner-tree' : 'owner', word, call.shell, call.argv)
   return NOTHING
 }
+
+/** `chcon "$(matchpathcon -n F)" F` gives one file the label back that it should have. */
+export const chcon: Program = (call, name) =>
+  call.argv.some((word) => /^-\w*R|^--recursive/.test(word)) || !call.argv.slice(1, -1).some(hasUnknown)
+    ? setfacl(call, name)
+    : NOTHING
 
 export const chattr: Program = (call) => {
   const words = call.argv.slice(1)

@@ -71,10 +71,12 @@ export const ln: Program = (call) => {
   // With -n or -T the name itself becomes the link, also where a directory is.
   if (forced && given.has('n', 'T', 'no-dereference', 'no-target-directory') && !intoDirectory)
     if (!call.walker.guesses) call.walker.effect('move', target, call.shell, call.argv)
+  // `/boot/vmlinuz -> vmlinuz-6.1`: which of the kernels beside it is started.
+  const version = /^\/boot\/[^/]+$/.test(target) && sources.every((source) => isAside(basename(target), source))
   for (const landing of landings(sources, target, intoDirectory)) {
     // `/bin/sh -> dash` is how systems choose their programs.
     const program = /^(?:\/usr)?\/s?bin\//.test(landing) && sources.every((source) => PROGRAM_HOME.test(source))
-    if (!program && (forced || /^(?:\/usr)?\/s?bin\/sh$/.test(landing)))
+    if (!program && !version && (forced || /^(?:\/usr)?\/s?bin\/sh$/.test(landing)))
       call.walker.effect('overwrite', landing, call.shell, call.argv)
     else call.walker.effect('create', landing, call.shell, call.argv)
   }
