@@ -15,7 +15,8 @@ import { FORGET_TERMINAL } from '../terminal/environment.js'
 import { LAST } from '../terminal/script.js'
 import { restoreOf } from './call/end.js'
 import type { LiveSession } from './session.js'
-import { dumpBody, dumpEnd, LEAVING } from './lines/dump-text.js'
+import { dumpLeaving } from './lines/dump-text.js'
+import { HUSHED } from './lines/marks.js'
 import { DumpReader } from './shell/dump.js'
 import { parseState } from './shell/state.js'
 
@@ -38,11 +39,11 @@ export async function runSessionOnTerminal(
   const dumps = new DumpReader(pipe, marks, services.scratch)
   // Once: at the end of the command, or where it leaves the shell. After that the terminal's
   // own variables are not part of the state.
-  const writeDown = `[[ \${__cerith_d-} ]] || { ${FORGET_TERMINAL}; ${dumpBody(marks, LAST_COMMAND)}; ${dumpEnd(marks, LEAVING)}; __cerith_d=1; }`
+  const writeDown = `[[ \${__cerith_d-} ]] || { ${FORGET_TERMINAL}; ${dumpLeaving(marks, LAST_COMMAND)}; __cerith_d=1; }`
   const leaving = `__cerith_q=("$?" "$_" "\${PIPESTATUS[@]}"); [[ \${${LAST}+x} ]] || ${LAST}=("\${__cerith_q[@]}"); ${writeDown}`
   await runOnTerminal(plan, call, services, jobs, {
     restore: { code: `${code}\n\\builtin trap -- ${quoteWord(leaving)} EXIT\n`, notes },
-    after: `{ ${writeDown}; } 2>/dev/null`,
+    after: `{ ${writeDown}; } ${HUSHED}`,
     over: () => dumps.close(),
     async finish(outcome) {
       dumps.readNow()

@@ -6,6 +6,7 @@ import type { DeliveredCommand } from '../plan/delivery.js'
 import type { Plan } from '../plan/plan.js'
 import { quoteWord } from '../../contract/quote.js'
 import { takeText } from '../../os/files/shared-file.js'
+import { HUSHED } from '../session/lines/marks.js'
 
 /** Whether the stages of the last pipeline are worth asking for. */
 export function hasStages({ verdict: { facts } }: Plan): boolean {
@@ -26,7 +27,7 @@ export function withAfterwards(
     stagesFile === null ? '\\builtin :' : `\\builtin printf '%s ' "\${${LAST}[@]:2}" >${quoteWord(stagesFile)}`
   return {
     ...delivered,
-    script: `${delivered.script}\n{ ${LAST}=("$?" "$_" "\${PIPESTATUS[@]}"); ${save}; } 2>/dev/null\n${after}\n\\builtin exit "\${${LAST}[0]}"`,
+    script: `${delivered.script}\n{ ${LAST}=("$?" "$_" "\${PIPESTATUS[@]}"); ${save}; } ${HUSHED}\n${after}\n\\builtin exit "\${${LAST}[0]}"`,
   }
 }
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Engine, Session } from '../../../src/index.js'
+import type { Engine, Outcome, Session } from '../../../src/index.js'
 import { temporaryFolder, testEngine } from '../harness.js'
 import { engineWithoutBuiltin } from './without-builtin.js'
 
@@ -179,13 +179,57 @@ describe.each(ENGINES)('%s the builtin', (which, make) => {
     await session.run({ command: 'cat <<EOF\nlonger than the next one, and then some more\n' })
     expect(await say(session, 'cat <<EOF\nabc')).toBe('abc\n')
   })
+
+  // Written so that the text does not show it, too.
+  test.each(['set -r', 'eval "set -""r"'])('a restricted shell (%s) is one for its call only', async (restrict) => {
+    const session = await (await make()).session()
+    await session.run({ command: 'before=1' })
+    const rows: readonly (readonly [string, Partial<Outcome>, object?])[] = [
+      ['cd /; echo later', { exitCode: 0, stdout: 'later\n', stderr: 'bash: cd: restricted\n' }],
+      ['(exit 7) | (exit 8)', { exitCode: 8, stdout: '', stderr: '', pipeStatus: [7, 8] }],
+      ['return 6', { exitCode: 6, stdout: '', stderr: '' }],
+      ['echo on its way; exit 4', { exitCode: 4, stdout: 'on its way\n', stderr: '' }],
+      ['cat', { exitCode: 0, stdout: 'given', stderr: '' }, { input: 'given' }],
+      ['echo $A', { exitCode: 0, stdout: 'a\n', stderr: '' }, { env: { A: 'a' } }],
+      ['sleep 60', { status: 'timeout', stdout: '', stderr: '' }, { timeoutMs: 200 }],
+      ['while :; do :; done', { status: 'timeout', stdout: '', stderr: '' }, { timeoutMs: 200 }],
+    ]
+    for (const [index, [command, expected, special]] of rows.entries()) {
+      const outcome = await session.run({ command: `${restrict}; kept=${index}; ${command}`, ...special })
+      // Without the builtin the shell leaves, with everything that it knows: its stages go with it.
+      expect(outcome, command).toMatchObject(
+        which === 'without' && expected.pipeStatus ? { ...expected, pipeStatus: null } : expected,
+      )
+      const isLost = outcome.notes.some(({ text }) => text.includes('the state from before this command is restored'))
+      // A stop may also meet the program that writes the state of a shell that leaves.
+      expect(isLost && !(which === 'without' && outcome.status === 'timeout')).toBe(false)
+      expect(await say(session, 'cd / && echo $before $kept >/dev/null; echo $before $kept')).toBe(
+        `1 ${isLost ? index - 1 : index}\n`,
+      )
+      await session.run({ command: `kept=${index}` })
+    }
+  })
+
+  test('a command that closes every descriptor, also those of the shell, ends with its own code', async () => {
+    const session = await (await make()).session()
+    const command = 'kept=yes; for n in {3..1100}; do eval "exec $n>&-"; done 2>/dev/null; echo closed; (exit 6)'
+    expect(await session.run({ command })).toMatchObject({ exitCode: 6, stdout: 'closed\n' })
+    expect(await say(session, 'echo $kept')).toBe('yes\n')
+  })
+
+  test('a restricted shell that is left with traps of its own says what became of its state', async () => {
+    const session = await (await make()).session()
+    const outcome = await session.run({ command: "kept=yes; trap 'echo usr' USR1; set -r; exit 3" })
+    expect(outcome).toMatchObject({ exitCode: 3, stdout: '', stderr: '' })
+    expect(outcome.notes.map(({ text }) => text).join()).toContain('the state from before this command is restored')
+  })
 })
 
-test('a restricted shell is one for its call only', async () => {
+test('a restricted shell on a terminal shows no line of the session', async () => {
   const session = await (await testEngine()).session()
-  await session.run({ command: 'kept=yes' })
-  expect(await session.run({ command: 'set -r; cd /' })).toMatchObject({ exitCode: 1 })
-  expect(await session.run({ command: 'cd / && echo $kept >/dev/null && pwd' })).toMatchObject({ stdout: '/\n' })
+  const outcome = await session.run({ command: 'set -r; kept=yes; true | (exit 3)', pty: true })
+  expect(outcome).toMatchObject({ exitCode: 3, output: '' })
+  expect(await session.run({ command: 'echo $kept' })).toMatchObject({ stdout: 'yes\n' })
 })
 
 test('a prompt that cannot be unset is not printed', async () => {

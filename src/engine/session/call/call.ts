@@ -244,7 +244,7 @@ export async function followInShell(
   if (stopped && stopped.left.length > 0) notes.push(stillThere(stopped.left.join(', ')))
   // A command that interrupts its own shell may have done so with our signal.
   const interrupted = stopped !== null || (report?.kind === 'E' && report.status === 130)
-  if (interrupted && shell.alive && !(await recover(shell, memory, stopped))) {
+  if (interrupted && shell.alive && !(await recover(shell, memory, stopped)) && shell.alive) {
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'timeout' })
     await shell.ward.exited
     notes.push(restarted('The shell did not answer and was restarted with the state it had before this command.'))

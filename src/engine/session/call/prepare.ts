@@ -82,12 +82,7 @@ export function callText(
     env: special.env ?? NO_VARIABLES,
     secrets: special.secrets ?? null,
     script,
-    whole:
-      verdict.facts.parsedOk &&
-      needs.verbose === 'no' &&
-      !RESTRICTS.test(script) &&
-      !script.endsWith('\\') &&
-      verdict.shell.whole,
+    whole: verdict.facts.parsedOk && needs.verbose === 'no' && !script.endsWith('\\') && verdict.shell.whole,
     bare: memory.aliasesReserved || DEFINES_RESERVED.test(script),
     stdin: special.stdin ?? (memory.ownStdin ? null : '/dev/null'),
     keepStdin: needs.keepStdin && !hasInput,
@@ -104,8 +99,6 @@ export function callText(
   }
 }
 
-/** A restricted shell takes no redirection, so that nothing can be noted behind the command in its file. */
-const RESTRICTS = /\bset\b[^;|&\n]*-\w*r|\brestricted\b/
 const NOTHING_SPECIAL: Partial<CallText> = {}
 const NONE: readonly never[] = []
 const NO_VARIABLES: Readonly<Record<string, string>> = {}

@@ -29,8 +29,14 @@ export function commandHead(call: CallText): string {
 }
 
 /** What bash would show of the session's own under `set -x` goes nowhere. */
-export function hushed(steps: string, { traceFd }: CallText): string {
-  return `${steps} 2>/dev/null${traceFd === null ? '' : ` ${traceFd}>/dev/null`}`
+export function hushed(steps: string, call: CallText): string {
+  const to = nowhere(call)
+  return `${steps} 2${to}${call.traceFd === null ? '' : ` ${call.traceFd}${to}`}`
+}
+
+/** To read, as `HUSHED`: but a DEBUG trap whose words fail could keep bash from the next step (`shopt -s extdebug`). */
+function nowhere({ traps }: CallText): string {
+  return `${typeof traps?.debug === 'string' ? '>' : '<'}/dev/null`
 }
 
 export const leaveStatus = (status: number): string => `(\\builtin exit ${status}) && \\builtin :`
@@ -69,6 +75,8 @@ function leaveStages(stages: readonly number[], status: number): string {
 function trailer(call: CallText, marks: Marks): string {
   const stdin = own(marks, 'i')
   const steps = [`${own(marks, 'k')}=("$?" "$_" "\${PIPESTATUS[@]}") ${own(marks, 'v')}=$-`]
+  // A restricted shell may name no file to write to: the rest is for lines that are typed.
+  steps.push('[[ $- != *r* ]] || \\builtin return 0')
   if (reportsTraps(call)) steps.push(noteTraps(marks), `${own(marks, 'x')}=x`)
   // A descriptor that is named by a variable stays open behind the command that opens it.
   if (call.keepStdin)
@@ -78,5 +86,5 @@ function trailer(call: CallText, marks: Marks): string {
   // With `set -o history` bash has noted this line too.
   steps.push(`[[ ! -o history ]] || { ${UNNOTE}; }`)
   steps.push(`[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
-  return `\n${hushed(`{ ${steps.join('; ')}; }${reportsTraps(call) ? ' >/dev/null' : ''}`, call)}\n`
+  return `\n${hushed(`{ ${steps.join('; ')}; }${reportsTraps(call) ? ` 1${nowhere(call)}` : ''}`, call)}\n`
 }

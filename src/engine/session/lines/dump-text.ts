@@ -1,5 +1,6 @@
 /** How a shell writes its state down, by builtins only. `shell/dump.ts` reads it. */
-import type { DumpMarks } from './marks.js'
+import { quoteWord } from '../../../contract/quote.js'
+import { HUSHED, type DumpMarks } from './marks.js'
 
 /** The first word of a dump, and so part of the EXIT trap that writes one. */
 export const STATE_BEGINS = 'cerith-state'
@@ -40,12 +41,7 @@ export function dumpText(marks: DumpMarks, more: typeof SECTIONS = []): string {
   const body = [...more, ...SECTIONS].map(
     ([name, code]) => `\\builtin printf '\\0${name}\\n'; \\builtin ${code} || \\builtin :`,
   )
-  return `{ \\builtin printf '${STATE_BEGINS} ${marks.nonce}'; ${body.join('; ')}; } 2>/dev/null`
-}
-
-/** The same, into the pipe. */
-export function dumpBody(marks: DumpMarks, more: typeof SECTIONS = []): string {
-  return `${dumpText(marks, more)} >${marks.state} || \\builtin :`
+  return `{ \\builtin printf '${STATE_BEGINS} ${marks.nonce}'; ${body.join('; ')}; }`
 }
 
 /**
@@ -54,5 +50,17 @@ export function dumpBody(marks: DumpMarks, more: typeof SECTIONS = []): string {
  */
 export function dumpEnd(marks: DumpMarks, mark: string): string {
   const proof = mark === LEAVING ? marks.farewell : marks.seal
-  return `{ \\builtin printf '\\0end ${proof} ${mark}\\0' || \\builtin :; } 2>/dev/null >${marks.state}`
+  return `\\builtin printf '\\0end ${proof} ${mark}\\0'`
+}
+
+/**
+ * The whole dump of a shell that leaves, into the pipe. A restricted one (`set -r`) may name no file to write to, so
+ * that a program does it.
+ */
+export function dumpLeaving(marks: DumpMarks, more: typeof SECTIONS = []): string {
+  const text = `__cerith_t${marks.nonce.slice(0, 8)}`
+  const print = `\\builtin eval "$${text}"`
+  const usual = `[[ $- == *r* ]] || ${print} >${marks.state} || \\builtin :`
+  const restricted = `[[ $- != *r* ]] || ${print} | \\builtin command dd of=${marks.state} || \\builtin :`
+  return `{ ${text}=${quoteWord(`${dumpText(marks, more)}; ${dumpEnd(marks, LEAVING)}`)}; ${usual}; ${restricted}; \\builtin unset -v ${text}; } ${HUSHED}`
 }

@@ -14,7 +14,7 @@ import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
 import { AFTER, before as beforeCommand, dumpEnd, dumpText } from './dump-text.js'
 import { fileOf, giveBack, keepVariable, keptAs, LOADED, own, report, source } from './marks.js'
-import { STOP_NAME, UNNOTE, UNNOTICED, type Marks } from './marks.js'
+import { HUSHED, STOP_NAME, UNNOTE, UNNOTICED, type Marks } from './marks.js'
 import { installBareStop, installExit, installStop, noteTraps, NOWHERE } from './traps.js'
 import { hushed, leaveStatus, passedStatus } from './command-file.js'
 
@@ -43,7 +43,7 @@ export function setUpLines(marks: Marks, builtin: string | null, orders: string)
 
 /** A whole dump, in a line that is typed. */
 function dumpNow(marks: Marks, mark: string): string {
-  return `{ ${source(fileOf.dump(marks))}; } >${marks.state}${UNNOTICED}; ${dumpEnd(marks, mark)}`
+  return `{ ${source(fileOf.dump(marks))}${UNNOTICED}; ${dumpEnd(marks, mark)}; } >${marks.state}${UNNOTICED}`
 }
 
 /** What a call needs, before its command file is sourced: typed, and so read without the aliases of the agent's. */
@@ -117,7 +117,8 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   // Before bash prompts for the next line, and shows it.
   const settle = `{ ${source(fileOf.settle(marks))};} 2>/dev/null`
   const end = `${source(fileOf.end(marks))} ${marks.seal}${call.errTrap || call.watchTraps ? UNNOTICED : ''}`
-  return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n{ ${status}=\${${status}:-$?}; ${unnoted(marks)}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
+  const over = call.hasBuiltin ? '' : `{ ${status}=\${${status}:-$?}; ${leaveDeaf(marks)}; } ${HUSHED}; `
+  return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n${over}{ ${status}=\${${status}:-$?}; ${unnoted(marks)}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
 }
 
 /** With `set -a` bash exports what a line of the session assigns: programs must not get it. */
@@ -134,12 +135,20 @@ function sourceCommand(call: CallText, stdin: string, marks: Marks): string {
   const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
   // A builtin that is gone has left the shell without aliases, as its lines are read.
-  const alone = `[[ :$BASHOPTS: != *:expand_aliases:* ]] || \\builtin shopt -s expand_aliases;{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${dropReserved};}`, call)}`
+  const alone = `[[ :$BASHOPTS: != *:expand_aliases:* ]] || \\builtin shopt -s expand_aliases;{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${leaveDeaf(marks)};${dropReserved};}`, call)}`
   if (!hasBuiltin) return `${KEEP_OWN};${alone}`
   const missing = own(marks, 'm')
   const find = `${missing}=;{ \\builtin enable ${LOADED} || ${missing}=x;} 2>/dev/null`
   const native = `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'} ${passed};${status}=$?`
   return `${find};${KEEP_OWN};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};}`
+}
+
+/**
+ * Without the builtin a restricted shell (`set -r`) stays one, and one whose command has closed descriptor 10 has no
+ * stdin any more: it can be told nothing, and leaves with the status of its command.
+ */
+function leaveDeaf(marks: Marks): string {
+  return `[[ $- != *r* && ! /dev/fd/0 -ef /dev/null ]] || \\builtin exit "\${${own(marks, 'k')}:-\${${own(marks, 'q')}:-130}}"`
 }
 
 /**
@@ -221,7 +230,7 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const traps = `\\builtin read -r -d '' ${trap} <${file}; \\builtin eval "\${${trap}:+\\\\builtin $${trap}}"; >|${file}`
   const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
   const forget = `\\builtin unset -v ${['k', 'v', 'q'].map((what) => own(marks, what)).join(' ')}`
-  return `${hasBuiltin ? '' : `${dropReserved}\n`}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  return `${hasBuiltin ? '' : `{ ${leaveDeaf(marks)}; } ${HUSHED}\n${dropReserved}\n`}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** The agent's EXIT trap runs after the dump, once. */

@@ -92,6 +92,12 @@ export function report(marks: Marks, kind: string, number: number, fields: strin
 export const UNNOTICED = ' || \\builtin :'
 
 /**
+ * Nothing that a line of the session's would say is seen. To read: a restricted shell (`set -r`) may open no file to
+ * write to, and a descriptor that is closed would be the next file that a trap of the agent's opens.
+ */
+export const HUSHED = '2</dev/null'
+
+/**
  * Takes the line of the session's that bash has just noted out of the history: `-s` puts its word in the place of that
  * line. (After a mere `-d` the next `-s` would take the place of the agent's last command.)
  */

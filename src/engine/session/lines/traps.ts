@@ -1,7 +1,7 @@
 /** The traps of a session's own: the stop signal ends a running command, EXIT writes the state down. */
 import { quoteWord } from '../../../contract/quote.js'
-import { dumpBody, dumpEnd, LEAVING } from './dump-text.js'
-import { fileOf, own, STOP_NAME, type Marks } from './marks.js'
+import { dumpLeaving } from './dump-text.js'
+import { fileOf, HUSHED, own, STOP_NAME, type Marks } from './marks.js'
 
 /** Not /dev/null, so that the stderr of the stop handler can be told from one that a command has pointed there. */
 export const NOWHERE = '/dev/zero'
@@ -15,10 +15,10 @@ export function installStop(marks: Marks): string {
   // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part
   // of the command, bash undoes this itself.
   // Only `exec` can do it: where the agent has a function of that name, the newline is taken out of the output instead.
-  const hush = `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}; \\builtin trap - INT`
+  const hush = `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}`
   // Only within a file that is sourced: a bash that is interrupted by its own handler while it
   // reads a line from a pipe crashes.
-  const stop = `{ [[ -z \${BASH_SOURCE-} ]]; } 2>/dev/null || { { [[ \${${saved}-} ]]; } 2>/dev/null || { ${hush}; }; \\builtin kill -INT $$; }`
+  const stop = `{ [[ -z \${BASH_SOURCE-} ]]; } ${HUSHED} || { { [[ \${${saved}-} || $- == *r* ]]; } ${HUSHED} || { ${hush}; }; \\builtin trap - INT; \\builtin kill -INT $$; }`
   return `\\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
@@ -35,8 +35,7 @@ export function installBareStop(marks: Marks): string {
 
 /** Writes the state down while the shell still has it. Typed only: no file holds its farewell. */
 export function installExit(marks: Marks, userExit: string | null): string {
-  const dump = `${dumpBody(marks)}; ${dumpEnd(marks, LEAVING)}`
-  return `\\builtin trap -- ${quoteWord(`${dump}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
+  return `\\builtin trap -- ${quoteWord(`${dumpLeaving(marks)}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
 }
 
 /** Writes the agent's traps down, and takes those away that would see lines of the session. */
