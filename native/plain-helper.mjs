@@ -135,7 +135,8 @@ function moveToBackground(ward, get) {
 
 function makeFifos(paths) {
   const made = spawnSync('mkfifo', paths)
-  if (made.status !== 0) throw new Error(String(made.stderr ?? made.error))
+  if (made.error) throw made.error
+  if (made.status !== 0) throw new Error(String(made.stderr))
   for (const path of paths) chmodSync(path, 0o600)
 }
 
@@ -267,7 +268,9 @@ function start(fields) {
       ward.begin()
     }
   } catch (failure) {
-    say('f', { id, errno: Math.abs(failure.errno ?? os.errno.EIO), what: failure.syscall ?? 'start' })
+    // A number above the limit of descriptors (`MARK_FD`) is no valid one to libuv.
+    const errno = failure.code === 'EINVAL' ? os.errno.EMFILE : Math.abs(failure.errno ?? os.errno.EIO)
+    say('f', { id, errno, what: failure.syscall ?? 'start' })
   } finally {
     for (const fd of opened) closeQuietly(fd)
     for (const number of used) freeSlot(number)

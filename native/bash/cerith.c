@@ -126,10 +126,10 @@ static Kept reports = {.fd = -1}, states = {.fd = -1};
 /* A library before glibc 2.33 has no function of that name. */
 static int look_at(int fd, struct stat *file) { return (int)syscall(SYS_fstat, fd, file); }
 
-/* Where the limit of descriptors is lower, as high as it allows. */
+/* Where the limit of descriptors is lower, or just above `from` so that those are taken, as high as it allows. */
 static int duplicate_high(int fd, int from) {
   int made = fcntl(fd, F_DUPFD_CLOEXEC, from);
-  for (int at = from / 2; made < 0 && errno == EINVAL && at >= 10; at /= 2) made = fcntl(fd, F_DUPFD_CLOEXEC, at);
+  for (int at = from / 2; made < 0 && errno != EBADF && at >= 10; at /= 2) made = fcntl(fd, F_DUPFD_CLOEXEC, at);
   return made;
 }
 
@@ -181,6 +181,11 @@ static bool write_all(int fd, const char *text, size_t length) {
   }
   sigaction(SIGPIPE, &before, NULL);
   return length == 0;
+}
+
+static void say(const char *words) {
+  ssize_t ignored = write(2, words, strlen(words));
+  (void)ignored;
 }
 
 /* Nothing can be said when it fails, and the session asks. */
@@ -525,6 +530,8 @@ static void give_output_back(void *unused) {
 /* A whole dump by its last words, which stand in no file: nothing that reads ours can imitate one. */
 static void print_into(int fd) {
   output = put_away(1);
+  /* With no place for its stdout the shell would lose it. (One that the command has closed stays closed.) */
+  if (output < 0 && errno != EBADF) return;
   errors = put_away(2);
   /* Also where an interrupt ends it. */
   begin_unwind_frame("cerith state");
@@ -616,7 +623,10 @@ static int source_only(WordList *from) {
   const char *what = from->word->word;
   int fd = *what == '&' ? duplicate_high(atoi(what + 1), KEPT_FROM) : open(what, O_RDONLY | O_CLOEXEC);
   /* Any status would pass for the command's: the shell ends, and the session says so. */
-  if (fd < 0 || !keep_orders()) _exit(125);
+  if (fd < 0 || !keep_orders()) {
+    say("bash: the command was not run: no file descriptor is left (ulimit -n)\n");
+    _exit(125);
+  }
   begin_unwind_frame("cerith");
   add_unwind_protect(leave, NULL);
   told = true;
@@ -701,9 +711,7 @@ static int set_up(WordList *words) {
 static bool is_typed(void) { return parse_and_execute_level == 0; }
 
 static int refuse(void) {
-  static const char words[] = "bash: __cerith: command not found\n";
-  ssize_t ignored = write(2, words, sizeof words - 1);
-  (void)ignored;
+  say("bash: __cerith: command not found\n");
   return 127;
 }
 

@@ -29,6 +29,31 @@ test.each([
   expect(shell(`ulimit -n 100; ${line}`)).toEqual({ status: 3, stdout: out, stderr: '' })
 })
 
+// Just above a number that the shell's own are put on from: 1020, 510, 63.
+test.each([34, 65, 67, 512, 1023])('with %i of them a session keeps its streams and its state', (limit) => {
+  const calls = ['a=1', 'echo out $a', 'echo again $a >&2', 'exit 3']
+  const program = `import { createEngine } from ${JSON.stringify(cli.replace('cli.js', 'index.js'))}
+    const engine = await createEngine()
+    const session = await engine.session()
+    const outcomes = []
+    for (const command of ${JSON.stringify(calls)}) outcomes.push(await session.run({ command }))
+    console.log(outcomes.map(({ stdout, stderr, exitCode }) => stdout + stderr + exitCode).join())
+    await engine.close()`
+  const { status, stdout, stderr } = shell(`ulimit -n ${limit}; exec "$NODE" --input-type=module -e "$PROGRAM"`, {
+    PROGRAM: program,
+  })
+  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '0,out 1\n0,again 1\n0,3\n', stderr: '' })
+})
+
+test.each([30, 34, 64, 97])('the lower tier, which needs more than %i, names the limit', (limit) => {
+  for (const line of [`cerith run 'echo hi'`, `cerith run --session low 'echo hi'`])
+    expect(shell(`ulimit -n ${limit}; ${line}`, { CERITH_HELPER: 'none' })).toMatchObject({
+      status: 125,
+      stdout: '',
+      stderr: expect.stringMatching(/EMFILE[^]*`ulimit -n`/),
+    })
+})
+
 test('with too few for Node itself nothing is called a success', () => {
   for (const limit of [34, 28, 22]) {
     const { status, stdout, stderr } = shell(`ulimit -n ${limit}; cerith run 'echo hi; exit 3'`)

@@ -241,9 +241,7 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
     return new ShellError(
       'SPAWN_FAILED',
       `Could not execute ${spec.path} (${errno})`,
-      errno === 'E2BIG'
-        ? 'The environment is too large; pass fewer or smaller variables.'
-        : 'Check that bash is installed and executable.',
+      HINTS[errno] ?? 'Check that bash is installed and executable.',
     )
   return new ShellError('SPAWN_FAILED', `Could not start the command: ${what} failed with ${errno}`, startHint(errno))
 }
@@ -280,6 +278,7 @@ export function startHint(errno: string): string {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
+  E2BIG: 'The environment is too large; pass fewer or smaller variables.',
   EAGAIN: 'The machine or user is out of processes; end some jobs (`cerith ps`) and try again.',
   EMFILE: 'Too many open files; end some jobs or sessions, or raise `ulimit -n`.',
   ENFILE: 'The machine is out of file handles; try again later.',
