@@ -47,7 +47,13 @@ const OF_ONE_SHELL =
 /** What an interactive shell without a terminal has set differently, by design. */
 const BY_DESIGN = /\b(?:checkwinsize|expand_aliases|histexpand|history|emacs|vi|monitor)\b/
 
-/** Runs the commands in one plain bash; after each, a line of the oracle's notes the status and leaves `$?` and `$_` as they were. */
+/** Some stories wait for ever, in any bash (`cat` on a pipe that the story itself holds). */
+const LONGEST_MS = 30_000
+
+/**
+ * Runs the commands in one plain bash; after each, a line of the oracle's notes the status and leaves `$?` and `$_` as
+ * they were. What came after one that did not end has no code.
+ */
 export async function askPlainBash(
   bash: string,
   commands: readonly string[],
@@ -72,8 +78,16 @@ export async function askPlainBash(
       cwd: dirname(dirname(dir)),
       env: { ...ORACLE_ENV, PWD: dirname(dirname(dir)) },
       stdio: ['ignore', stdout, stderr],
+      detached: true,
     })
+    const overdue = setTimeout(() => {
+      console.warn(
+        `a plain bash did not end within ${LONGEST_MS} ms and was ended; it was given: ${JSON.stringify(commands)}`,
+      )
+      process.kill(-(child.pid as number), 'SIGKILL')
+    }, LONGEST_MS)
     await new Promise<void>((resolve, reject) => child.once('error', reject).once('exit', () => resolve()))
+    clearTimeout(overdue)
   } finally {
     closeSync(stdout)
     closeSync(stderr)
