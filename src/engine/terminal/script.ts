@@ -6,7 +6,6 @@ import type { DeliveredCommand } from '../plan/delivery.js'
 import type { Plan } from '../plan/plan.js'
 import { quoteWord } from '../../contract/quote.js'
 import { takeText } from '../../os/files/shared-file.js'
-import { HUSHED } from '../session/lines/marks.js'
 
 /** Whether the stages of the last pipeline are worth asking for. */
 export function hasStages({ verdict: { facts } }: Plan): boolean {
@@ -16,7 +15,10 @@ export function hasStages({ verdict: { facts } }: Plan): boolean {
 /** Where the shell of a terminal keeps `$?`, `$_` and the stages of its last command. */
 export const LAST = '__cerith_l'
 
-/** `after` is bash code that is run in the command's shell when it has come to its end. */
+/**
+ * `after` is bash code that is run in the command's shell when it has come to its end. (Silent by a descriptor to read:
+ * a restricted shell may open nothing to write to.)
+ */
 export function withAfterwards(
   delivered: DeliveredCommand,
   stagesFile: string | null,
@@ -27,7 +29,7 @@ export function withAfterwards(
     stagesFile === null ? '\\builtin :' : `\\builtin printf '%s ' "\${${LAST}[@]:2}" >${quoteWord(stagesFile)}`
   return {
     ...delivered,
-    script: `${delivered.script}\n{ ${LAST}=("$?" "$_" "\${PIPESTATUS[@]}"); ${save}; } ${HUSHED}\n${after}\n\\builtin exit "\${${LAST}[0]}"`,
+    script: `${delivered.script}\n{ ${LAST}=("$?" "$_" "\${PIPESTATUS[@]}"); ${save}; } 2</dev/null\n${after}\n\\builtin exit "\${${LAST}[0]}"`,
   }
 }
 
