@@ -61,10 +61,10 @@ export async function createServices(options: EngineOptions): Promise<Services> 
   if (path) baseEnv['PATH'] = path
   Object.assign(baseEnv, login?.variables)
   const owner: RunDirectoryOwner = { door: options.door ?? 'library', cwd }
-  const runs = options.runDir ?? join(stateDir, 'run')
-  const dead = findDeadEngines(stateDir, runs)
+  const runs = join(stateDir, 'run')
+  const dead = findDeadEngines(stateDir, [runs, options.runDir ?? runs])
   setTimeout(dead.sweep, SWEEP_AFTER_MS).unref()
-  const runDir = makeRunDirectory(runs, id, owner)
+  const runDir = makeRunDirectory(options.runDir ?? runs, id, owner)
   const limits: EngineLimits = { ...LIMITS, ...options.limits }
   let number = 0
   const policy = options.policy ? await readPolicy(options.policy) : undefined

@@ -1,6 +1,6 @@
 /** Cleans up behind engines that were killed: their folders, and whatever of theirs may still run. */
 import { readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { bootId, hasProc, isAlive, processesMarked } from '../process/proc.js'
 import { attempt } from '../../contract/attempt.js'
 import { removeMemoryDirectory } from '../files/memory-dir.js'
@@ -25,15 +25,16 @@ export interface DeadEngines {
 }
 
 /**
- * `runs` holds the folders of engines. Looking at every process of the machine takes longer than a command: the
+ * `places` hold the folders of engines. Looking at every process of the machine takes longer than a command: the
  * caller chooses when.
  */
-export function findDeadEngines(stateDir: string, runs: string): DeadEngines {
+export function findDeadEngines(stateDir: string, places: readonly string[]): DeadEngines {
   const boot = bootId()
-  const dead = namesIn(runs).filter((id) => isDead(join(runs, id), boot))
+  const folders = new Set(places.flatMap((place) => namesIn(place).map((id) => join(place, id))))
+  const dead = [...folders].filter((folder) => isDead(folder, boot))
   let isSwept = false
   return {
-    records: dead.flatMap((id) => recordIn(join(runs, id)) ?? []),
+    records: dead.flatMap((folder) => recordIn(folder) ?? []),
     sweep() {
       if (isSwept) return
       isSwept = true
@@ -41,10 +42,10 @@ export function findDeadEngines(stateDir: string, runs: string): DeadEngines {
       attempt(() => {
         // A warden notices the death of its engine by itself; the mark finds what a destroyed
         // warden could not end. Detached jobs carry none.
-        if (dead.length > 0 && hasProc) endMarked(dead)
-        for (const id of dead) {
-          rmSync(join(runs, id), { recursive: true, force: true })
-          removeMemoryDirectory(id)
+        if (dead.length > 0 && hasProc) endMarked(dead.map((folder) => basename(folder)))
+        for (const folder of dead) {
+          rmSync(folder, { recursive: true, force: true })
+          removeMemoryDirectory(basename(folder))
         }
         forgetOldOutputs(join(stateDir, 'outputs'))
       })

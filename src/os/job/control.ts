@@ -6,15 +6,7 @@ import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { processesOf } from '../helper/processes.js'
 import type { StartRecord } from './record.js'
-import {
-  allProcesses,
-  descendantsOf,
-  hasChildren,
-  isAlive,
-  processesMarked,
-  processFacts,
-  signalProcess,
-} from '../process/proc.js'
+import { allProcesses, descendantsOf, isAlive, processesMarked, processFacts, signalProcess } from '../process/proc.js'
 
 /** False when the keeper is gone. Lines of up to a page are never mixed with another writer's. */
 export function orderKeeper(dir: string, started: StartRecord, line: string): boolean {
@@ -49,9 +41,11 @@ export function processesUnder(id: string, started: StartRecord): number[] {
   return processesOf({ pid, leaderStart, wardenPid: warden, initPid: init, mark: null })
 }
 
-/** Whether something that the job started is still there after its leader. */
+/** Whether something that the job started is still there after its leader. (The init of a room ends a moment later.) */
 export function hasLeftovers(id: string, started: StartRecord): boolean {
-  return keepsOne(started) ? hasChildren(started.warden) : strayProcesses(id, started).length > 0
+  return keepsOne(started)
+    ? descendantsOf(started.warden).some((pid) => pid !== started.init)
+    : strayProcesses(id, started).length > 0
 }
 
 /** Without native code one process keeps many jobs, and orphans are not its children: marks and groups tell then. */

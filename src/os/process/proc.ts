@@ -111,11 +111,6 @@ export function childrenOf(pid: number): number[] {
   return found
 }
 
-/** Children of a single-threaded process, in one read: the common case on a hot path. */
-export function hasChildren(pid: number): boolean {
-  return attempt(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').length > 0, false)
-}
-
 export function descendantsOf(pid: number): number[] {
   const found = childrenOf(pid)
   for (let at = 0; at < found.length; at++) found.push(...childrenOf(found[at] as number))

@@ -244,7 +244,7 @@ async function sweepOthers(runDir: string): Promise<void> {
     // Written first when an engine is started: one that does not listen yet has a new one.
     const startedAt = attempt(() => statSync(join(dir, 'pid')).mtimeMs, Infinity)
     if (Date.now() - startedAt < START_HOURS * 3_600_000 || (await answers(join(dir, 'sock')))) continue
-    findDeadEngines(dir, join(dir, 'run')).sweep()
+    findDeadEngines(dir, [join(dir, 'run')]).sweep()
     attempt(() => rmSync(dir, { recursive: true, force: true }))
   }
 }

@@ -97,4 +97,16 @@ describe.skipIf(!canConfine)('records of confined commands', () => {
     await fine.wait({ exit: true, timeoutMs: 20_000 })
     expect((await fine.info()).notes).toEqual([])
   })
+
+  test('the first process of a room, which ends after the job, is none that the job left running', async () => {
+    const { engine } = await ground()
+    for (let round = 0; round < 20; round++) {
+      const job = await engine.start({ command: 'true' })
+      await job.wait({ exit: true, timeoutMs: 20_000 })
+      expect((await job.info()).notes).toEqual([])
+    }
+    const leaves = await engine.start({ command: 'sleep 1000 >/dev/null 2>&1 &' })
+    await leaves.wait({ exit: true, timeoutMs: 20_000 })
+    expect((await leaves.info()).notes.map(({ code }) => code)).toContain('still-there')
+  })
 })
