@@ -3,7 +3,7 @@
  */
 import { nameList } from '../../../contract/quote.js'
 import { resolvePath } from '../../words/paths.js'
-import { ANYTHING, ASIDE, EMPTY, hasUnknown, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
+import { ANYTHING, ASIDE, EMPTY, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { basename, type Call, options, type Program } from '../row/call.js'
 
 const TRANSFER = { short: 'tSZ', long: ['target-directory', 'suffix'] }
@@ -21,7 +21,7 @@ export const mv: Program = (call) => {
   else
     for (const landing of landings(sources, target, intoDirectory))
       call.walker.effect(
-        sources.every((source) => isAside(source, target) || isPrepared(source, target, call)) ? 'create' : 'overwrite',
+        sources.every((source) => isAside(source, target)) ? 'create' : 'overwrite',
         landing,
         call.shell,
         call.argv,
@@ -33,11 +33,6 @@ export const mv: Program = (call) => {
 function isAside(source: string, target: string): boolean {
   const name = source.replace(/\/+$/, '').replace(/(?<=[^/])\.\w+$/, (end) => (target.endsWith(end) ? '' : end))
   return target.startsWith(name) && /^[._~-][^/]*\/?$/.test(target.slice(name.length))
-}
-
-/** `awk ... /etc/fstab > /etc/fstab.new; mv /etc/fstab.new /etc/fstab`: a text that was made beside the file. */
-function isPrepared(source: string, target: string, { walker, shell }: Call): boolean {
-  return isAside(target, source) && walker.streams.contents(source, shell).every(hasUnknown)
 }
 
 export const cp: Program = (call) => {
