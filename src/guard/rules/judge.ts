@@ -41,7 +41,8 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
  * be moved, and one name in it is another one than the script means.
  */
 function isFarFetched(kind: EffectKind, { place, shown, contents }: Located, { mode = '' }: Effect): boolean {
-  if (/^\/[^/]*[*?[…]/.test(shown) || (/^(?:delete|move)$/.test(kind) && place === 'critical-file')) return true
+  if (/^\/[^/]*[*?[…]/.test(shown) || (kind === 'delete' && place === 'critical-file')) return true
+  if (kind === 'move' && MAY_GO.test(shown)) return true
   if (/^(?:mode|owner)/.test(kind) && !isExtreme(mode)) return true
   if (/^(?:overwrite|replace|edit)$/.test(kind) && mode !== EMPTY) return true
   return (kind === 'move' || kind === 'mode') && (place === 'root' || shown === '/home') && !contents

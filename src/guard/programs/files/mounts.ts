@@ -37,7 +37,7 @@ export const mount: Program = (call) => {
     )
   const same = source !== undefined && target !== undefined && plain(source) === plain(target)
   // The root's own device, asked of the system, is mounted there with other settings.
-  const again = source !== undefined && source.includes(UNKNOWN) && plain(target ?? '') === '/'
+  const again = !bind && !given.has('t', 'types') && source?.includes(UNKNOWN) && plain(target ?? '') === '/'
   const devices = /^(?:devtmpfs|devpts|proc|sysfs)$/.test(given.get('t', 'types') ?? '')
   if (target !== undefined && isFloor(target, call) && !same && !again && !devices && !/\bremount\b/.test(settings))
     call.walker.report('wipe-system', ['mount', plain(target)])
