@@ -1,5 +1,6 @@
 /**
- * The folder of one engine in memory, for named pipes of sessions: on a disk each command would write the times of a pipe there.
+ * The folder of one engine in memory, for named pipes of sessions: on a disk each command would write the times of a pipe
+ * there.
  */
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +20,10 @@ export function makeMemoryDirectory(engine: string): string | null {
   }, null)
 }
 
-/** The launcher removes what is in it by descriptor. Here no deeper than its folders: a detached job may write in one of them. */
+/**
+ * The launcher removes what is in it by descriptor. Here no deeper than its folders: a detached job may write in one of
+ * them.
+ */
 export function removeMemoryDirectory(engine: string): void {
   const path = memoryDirectory(engine)
   for (const folder of namesIn(path)) {

@@ -37,7 +37,7 @@ const WORTH_KEEPING = 50_000
 /** A cache is kept where so many of its size would have room. */
 const MOST_OF_A_DISK = 16
 const FORGET_AFTER_MS = 30 * 24 * 60 * 60_000
-/** A process that lived so long may have compiled much that the cache lacks; the ten milliseconds to find out are none. */
+/** A process that lived so long may have compiled much that the cache lacks; finding out takes ten milliseconds. */
 const LONG_LIVED_S = 5
 /** How much more is worth a new cache. */
 const GROWN = 1.1

@@ -88,8 +88,8 @@ export class RoomBuilder {
   }
 
   /**
-   * The disk may change between the look at it and the mounts: then it is looked at again. A room whose policy is not that of
-   * the moment it stood is not used, so what came in between is hidden and protected like the rest.
+   * The disk may change between the look at it and the mounts: then it is looked at again. A room whose policy is not
+   * that of the moment it stood is not used, so what came in between is hidden and protected like the rest.
    */
   async #buildRoom(options: SandboxOptions): Promise<BuiltRoom> {
     for (let left = MAX_LOOKS; ; left--) {
