@@ -1,7 +1,9 @@
-/** What the first call of a session has to say: what became of an earlier life of it. */
+/** An earlier life of a session: whether it may go on here, and what the first call has to say of it. */
+import { ShellError } from '../../contract/errors.js'
 import type { Note } from '../../contract/note.js'
 import type { Services } from '../services/services.js'
-import type { ShellState } from './shell/state.js'
+import { widerThan, type MadeIn } from '../../confine/made-in.js'
+import { parseSnapshot, type ShellState } from './shell/state.js'
 
 export function firstNews(saved: string | null, found: ShellState | null, succeeds: Services['succeeds']): Note[] {
   const missing = found?.missing ?? []
@@ -25,3 +27,15 @@ export function firstNews(saved: string | null, found: ShellState | null, succee
 
 const startedAgain = (how: 'killed' | 'ended'): string =>
   `The server was ${how === 'killed' ? 'killed' : 'ended by its host'} and has been started again: this shell is new. Variables, functions, the directory and background commands of the earlier one are gone.`
+
+/** Where it was made in a stricter sandbox, its functions and variables are code that would run here without it. */
+export function savedState(text: string | null, name: string, here: MadeIn | null): ShellState | null {
+  const state = text ? parseSnapshot(text) : null
+  const wider = widerThan(state?.madeIn ?? '', here)
+  if (wider.length === 0) return state
+  throw new ShellError(
+    'BAD_REQUEST',
+    `Session ${name} was made in a sandbox that is stricter than this call (${wider.join(', ')}), so nothing was run`,
+    `Repeat it with that sandbox, use another session, or forget its state: cerith sessions close ${name}.`,
+  )
+}

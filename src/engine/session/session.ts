@@ -26,9 +26,10 @@ import { Shells, shellsDie } from './shells.js'
 import { giveState } from './shell/exchange.js'
 import { admit, checkSandbox } from './admit.js'
 import { IdleDump } from './idle-dump.js'
-import { firstNews } from './news.js'
+import { firstNews, savedState } from './news.js'
 import { Turns } from './turns.js'
-import { parseSnapshot, snapshotText, utf8, type ShellState } from './shell/state.js'
+import { madeInText } from '../../confine/made-in.js'
+import { snapshotText, utf8, type ShellState } from './shell/state.js'
 
 /** A short command is waited for, because its state is newer. */
 const LAST_KNOWN_AFTER_MS = 150
@@ -82,7 +83,7 @@ export class LiveSession implements Session {
     this.name = parts.name
     const { services } = parts
     this.#directory = new SessionDirectory(services.seen)
-    this.#memory = new SessionMemory(services.cwd, parts.saved ? parseSnapshot(parts.saved) : null)
+    this.#memory = new SessionMemory(services.cwd, savedState(parts.saved, parts.name, services.sandbox))
     this.#shells = new Shells(services, this.#memory)
     this.#services = this.#shells.services
     this.#idleDump = new IdleDump(this.#shells, this.#memory, (work) => this.#inTurn(work))
@@ -165,7 +166,8 @@ export class LiveSession implements Session {
     return this.#inTurn(async () => {
       if (!this.#shells.current && !this.#adopted) return this.#parts.saved
       const state = await this.stateInTurn()
-      return state ? snapshotText(state, (text) => this.#services.secrets.mask(text), this.initialNames) : null
+      const { secrets, sandbox } = this.#services
+      return state && snapshotText(state, (text) => secrets.mask(text), this.initialNames, madeInText(sandbox))
     })
   }
 

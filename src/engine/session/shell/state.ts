@@ -35,6 +35,8 @@ export interface ShellState {
   readonly last: { readonly status: number; readonly argument: string; readonly stages: readonly number[] } | null
   /** What an earlier process had to leave out of the file that this comes from. */
   readonly missing: readonly string[]
+  /** Of a file: the sandbox in which it was made, written by the engine; empty where there was none. */
+  readonly madeIn: string
 }
 
 /** Null when there is no directory in it: no whole dump of a shell. */
@@ -72,6 +74,7 @@ export function parseState(sections: ReadonlyMap<string, string> | null | undefi
         }
       : null,
     missing: lines(part('missing')),
+    madeIn: utf8(part('made-in')),
   }
 }
 
@@ -94,8 +97,13 @@ export function hooksLeftOut(state: ShellState, initial: readonly string[]): str
     .map(({ name }) => name)
 }
 
-/** The state as it may lie on a disk: without any known secret, and with the names of what it lacks. */
-export function snapshotText(state: ShellState, mask: (text: string) => string, initial: readonly string[]): string {
+/** The state as it may lie on a disk: without any known secret, with the names of what it lacks, and where it was made. */
+export function snapshotText(
+  state: ShellState,
+  mask: (text: string) => string,
+  initial: readonly string[],
+  madeIn: string,
+): string {
   const isSecret = (bytes: string): boolean => mask(utf8(bytes)) !== utf8(bytes)
   const sections = new Map(state.sections)
   const missing = hooksLeftOut(state, initial).map((name) => `hook ${name}`)
@@ -118,6 +126,7 @@ export function snapshotText(state: ShellState, mask: (text: string) => string, 
     sections.set(name, bytesOf(mask(utf8(text))))
   }
   sections.set('missing', missing.join('\n'))
+  sections.set('made-in', bytesOf(madeIn))
   return `${STATE_BEGINS}\0${sectionsText(sections)}\0end`
 }
 
