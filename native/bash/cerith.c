@@ -53,6 +53,7 @@ extern char *search_for_command(const char *name, int flags);
 extern char *get_string_value(const char *variable);
 extern void termsig_handler(int signal_number);
 extern int signal_is_ignored(int signal_number);   /* by the agent: `trap '' TERM` */
+extern int signal_is_trapped(int signal_number);
 extern int remember_on_history, restricted;
 extern int expand_aliases;
 /* since bash 5.2: what the agent has chosen, while bash itself turns aliases off and on */
@@ -60,6 +61,8 @@ extern int expaliases_flag __attribute__((weak));
 typedef struct { char *name, *value, *exported; void *dynamic_value, *assign; int attributes, context; } Variable;
 enum { READ_ONLY = 2 };
 extern Variable *find_variable(const char *name);
+extern Variable **all_shell_variables(void);
+extern int show_var_attributes(Variable *variable, int with_attributes, int without_declare);
 extern Variable *bind_variable(const char *name, char *value, int flags);
 extern int source_file(const char *path, int flags);
 extern int unbind_func(const char *name);
@@ -122,6 +125,8 @@ typedef struct {
   struct stat file;
 } Kept;
 static Kept reports = {.fd = -1}, states = {.fd = -1};
+/* The shell's own stdin, and what a command reads instead. */
+static Kept orders = {.fd = -1}, nothing = {.fd = -1};
 
 /* A library before glibc 2.33 has no function of that name. */
 static int look_at(int fd, struct stat *file) { return (int)syscall(SYS_fstat, fd, file); }
@@ -131,6 +136,11 @@ static int duplicate_high(int fd, int from) {
   int made = fcntl(fd, F_DUPFD_CLOEXEC, from);
   for (int at = from / 2; made < 0 && errno != EBADF && at >= 10; at /= 2) made = fcntl(fd, F_DUPFD_CLOEXEC, at);
   return made;
+}
+
+static bool is_kept(const Kept *kept, int fd) {
+  struct stat now;
+  return look_at(fd, &now) == 0 && now.st_ino == kept->file.st_ino && now.st_dev == kept->file.st_dev;
 }
 
 static int put_away(int fd) { return duplicate_high(fd, KEPT_FROM + KEPT_SPREAD); }
@@ -147,13 +157,11 @@ static void keep_open(Kept *kept, int fd) {
   if (look_at(fd, &kept->file) == 0) kept->fd = duplicate_high(fd, KEPT_FROM + (int)(spread % KEPT_SPREAD));
 }
 
-/* The pipe itself, or one more way into it by its name, which goes with the launcher. Never as 0, 1 or 2, which a
-   command may have closed. */
-static int open_kept(Kept *kept, const char *path) {
-  struct stat now;
-  if (kept->fd >= 0 && look_at(kept->fd, &now) == 0 && now.st_ino == kept->file.st_ino
-      && now.st_dev == kept->file.st_dev) return kept->fd;
-  int fd = move_away(open(path, O_WRONLY | O_CLOEXEC));
+/* The file itself, or one more way to it by its name (that of a pipe goes with the launcher). Never as 0, 1 or 2,
+   which a command may have closed. */
+static int open_kept(Kept *kept, const char *path, int how) {
+  if (is_kept(kept, kept->fd)) return kept->fd;
+  int fd = move_away(open(path, how | O_CLOEXEC));
   if (fd < 0 || kept->fd >= 0) return fd;
   keep_open(kept, fd);
   if (kept->fd < 0) return fd;
@@ -192,7 +200,7 @@ static void say(const char *words) {
 static bool send(Report *report) {
   add(report, mark, strlen(mark));
   add(report, "@", 2);
-  int fd = open_kept(&reports, report_path);
+  int fd = open_kept(&reports, report_path, O_WRONLY);
   if (fd < 0) return false;
   bool sent = write_all(fd, report->text, report->length);
   close_unkept(&reports, fd);
@@ -234,10 +242,11 @@ static bool is_nowhere(void) {
 static const int IGNORED[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 
 /* The child has the memory of the shell: no handler of the shell's may run in it, so all signals are held until none
-   is left. */
+   is left. Of the real-time signals bash handles only those that have a trap: they are not asked of the kernel. */
 static void become(const char *path, char *const *words, const sigset_t *signals) {
   struct sigaction action;
   for (int number = 1; number < NSIG; number++) {
+    if (number > SIGSYS && !signal_is_trapped(number)) continue;
     if (sigaction(number, NULL, &action) < 0 || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) continue;
     action.sa_handler = SIG_DFL;
     action.sa_flags = 0;
@@ -323,44 +332,36 @@ static int run(WordList *list) {
 
 static pid_t shell;
 static int refuse(void);
-/* The shell's own stdin, and what a command reads instead; its stderr while a command has none of its own. */
-static int orders = -1, nothing = -1, errors = -1;
+/* The shell's stderr while a command has none of its own. */
+static int errors = -1;
 /* The running command has been reported. */
 static bool told = true;
 
-static bool is_same(int one, int other) {
-  struct stat a, b;
-  return one >= 0 && look_at(one, &a) == 0 && look_at(other, &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
-}
-
-static struct stat orders_file;
-
 static bool keep_orders(void) {
-  if (!is_same(orders, 0)) orders = put_away(0);
-  return orders >= 0 && look_at(orders, &orders_file) == 0;
+  if (is_kept(&orders, 0) && is_kept(&orders, orders.fd)) return true;
+  orders.fd = put_away(0);
+  return look_at(orders.fd, &orders.file) == 0;
 }
 
 /* A command may have put another file in its place, or closed it. */
 static void take_orders(void) {
-  struct stat now;
-  if (look_at(orders, &now) == 0 && now.st_ino == orders_file.st_ino && now.st_dev == orders_file.st_dev) {
-    dup2(orders, 0);
+  if (is_kept(&orders, orders.fd)) {
+    dup2(orders.fd, 0);
     return;
   }
   int fd = open(orders_path, O_RDONLY | O_CLOEXEC);
-  orders = -1;
+  orders.fd = -1;
   if (fd <= 0) return;
   dup2(fd, 0);
   close(fd);
 }
 
 static bool hide_stdin(void) {
-  if (!keep_orders()) return false;
-  int fresh = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (fresh < 0) return false;
-  if (!is_same(nothing, fresh)) nothing = put_away(fresh);
-  close(fresh);
-  return nothing >= 0 && dup2(nothing, 0) == 0;
+  int fd = keep_orders() ? open_kept(&nothing, "/dev/null", O_RDONLY) : -1;
+  if (fd < 0) return false;
+  bool hidden = dup2(fd, 0) == 0;
+  close_unkept(&nothing, fd);
+  return hidden;
 }
 
 static bool merge_streams(void) {
@@ -449,7 +450,7 @@ static void leave(void *unused) {
 
 /* What prints each part of it. Bash would have to read and run some fifty commands for the same text. */
 static const struct { const char *name, *builtin, *option, *more; } SECTIONS[] = {
-    {"variables", "declare", "-p", NULL}, {"functions", "declare", "-f", NULL},
+    {"variables", NULL, NULL, NULL},      {"functions", "declare", "-f", NULL},
         {"functionNames", "declare", "-F", NULL},
     {"aliases", "alias", "-p", NULL},     {"options", NULL, NULL, NULL},        {"shopts", "shopt", "-s", "-p"},
     {"umask", "umask", "-p", NULL},       {"traps", "trap", "-p", NULL},        {"disabled", "enable", "-n", NULL},
@@ -478,6 +479,13 @@ static void print_clock(void) {
   print(now.text);
 }
 
+/* `declare -p`, which would write each variable by itself */
+static void print_variables(void) {
+  Variable **all = all_shell_variables();
+  for (Variable **at = all; at && *at; at++) show_var_attributes(*at, 1, 0);
+  free(all);
+}
+
 /* `printf '%q\n' "$#" "$@"` */
 static void print_positional(void) {
   WordList *parameters = list_rest_of_args();
@@ -504,6 +512,7 @@ static void print_state(void) {
     WordDescription words[] = {{(char *)SECTIONS[at].option, 0}, {(char *)SECTIONS[at].more, 0}};
     WordList more = {NULL, &words[1]}, all = {SECTIONS[at].more ? &more : NULL, &words[0]};
     if (SECTIONS[at].builtin) print_by(SECTIONS[at].builtin, SECTIONS[at].option ? &all : NULL);
+    else if (*name == 'v') print_variables();
     else if (*name == 'o') print_value("SHELLOPTS");
     else if (*name == 'c') print_clock();
     else print_positional();
@@ -537,7 +546,7 @@ static void print_into(int fd) {
   begin_unwind_frame("cerith state");
   add_unwind_protect(give_output_back, NULL);
   dup2(fd, 1);
-  if (errors >= 0) dup2(nothing, 2);
+  if (errors >= 0) dup2(nothing.fd, 2);
   setvbuf(stdout, NULL, _IOFBF, 0);
   print_state();
   fwrite("\0end ", 1, 5, stdout);
@@ -549,7 +558,7 @@ static void print_into(int fd) {
 /* Put together in memory and sent at once: written piece by piece, it would wake its reader for each of them. */
 static void write_down(void) {
   static char text[65536];
-  int pipe = open_kept(&states, state_path);
+  int pipe = open_kept(&states, state_path, O_WRONLY);
   if (pipe < 0) return;
   int memory = move_away((int)syscall(SYS_memfd_create, "state", 1u /* close-on-exec */));
   print_into(memory < 0 ? pipe : memory);
@@ -702,7 +711,7 @@ static int set_up(WordList *words) {
   begin(&report, "G", 0);
   send(&report);
   /* Now: the name goes with the launcher, and a call that ends after it must still be able to write its state down. */
-  open_kept(&states, state_path);
+  open_kept(&states, state_path, O_WRONLY);
   return 0;
 }
 
