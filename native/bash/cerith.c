@@ -62,7 +62,7 @@ typedef struct { char *name, *value, *exported; void *dynamic_value, *assign; in
 enum { READ_ONLY = 2 };
 extern Variable *find_variable(const char *name);
 extern Variable **all_shell_variables(void);
-extern int show_var_attributes(Variable *variable, int with_attributes, int without_declare);
+extern int show_var_attributes(Variable *variable, int as_the_builtin_does, int without_value);
 extern Variable *bind_variable(const char *name, char *value, int flags);
 extern int source_file(const char *path, int flags);
 extern int unbind_func(const char *name);
@@ -482,7 +482,7 @@ static void print_clock(void) {
 /* `declare -p`, which would write each variable by itself */
 static void print_variables(void) {
   Variable **all = all_shell_variables();
-  for (Variable **at = all; at && *at; at++) show_var_attributes(*at, 1, 0);
+  for (Variable **at = all; at && *at; at++) show_var_attributes(*at, 0, 0);
   free(all);
 }
 

@@ -66,7 +66,7 @@ test('a report is read into its names', () => {
   ])
 })
 
-test('the builtin writes the state down as bash does by itself', async () => {
+test.each(['plain', 'posix'])('the builtin writes the state down as bash does by itself (%s)', async (mode) => {
   const cwd = temporaryFolder()
   const set = [
     `A='a b'; declare -i N=3; declare -A M=([k]='v"'); L=(1 $'two\\n'); export E=$'\\377'; readonly R=r; unset U`,
@@ -74,6 +74,7 @@ test('the builtin writes the state down as bash does by itself', async () => {
     `set -f; shopt -s extglob globstar; umask 027`,
     `hash -p /bin/true odd; complete -W 'one two' foo; set -- 'x y' '' "it's" $'\\t'; mkdir -p d; pushd d >/dev/null`,
     `declare() { echo shadowed; }; printf() { echo shadowed; }; pwd() { echo shadowed; }`,
+    mode === 'posix' ? 'set -o posix' : ':',
   ]
   const written = async (engine: Engine, state?: string): Promise<string[] | undefined> => {
     const session = (await engine.session()) as LiveSession
