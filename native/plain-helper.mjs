@@ -352,7 +352,7 @@ class Ward {
   recordStart() {
     this.job?.write(
       'started',
-      `pid=${this.pid}\npgid=${this.pid}\nwarden=${process.pid}\nwarden_start=${startTime(process.pid)}\nleader_start=${this.start}\nat=${Date.now()}\n`,
+      `pid=${this.pid}\npgid=${this.pid}\nwarden=${process.pid}\nwarden_start=${startTime(process.pid)}\nleader_start=${this.start}\nat=${Date.now()}\nclock=${sinceBoot()}\n`,
     )
   }
 
@@ -390,7 +390,7 @@ class Ward {
       signalQuietly(pid, polite ? signal : 9)
       if (polite) signalQuietly(pid, 'SIGCONT')
     }
-    const until = Date.now() + (polite ? grace : 0)
+    const until = performance.now() + (polite ? grace : 0)
     this.killing = { until: Math.min(until, this.killing?.until ?? until), giveUp: until + GIVE_UP_MS }
     this.look()
   }
@@ -399,12 +399,12 @@ class Ward {
     clearTimeout(this.looking)
     const alive = this.members()
     if (this.exit && alive.length === 0) return this.finish()
-    if (this.killing && Date.now() >= this.killing.until && alive.length > 0) {
+    if (this.killing && performance.now() >= this.killing.until && alive.length > 0) {
       if (!this.exit) this.forced = true
       for (const { pid } of alive) signalQuietly(pid, 9)
-      if (Date.now() > this.killing.giveUp) {
+      if (performance.now() > this.killing.giveUp) {
         say('k', { id: this.id, left: alive.length })
-        this.killing.giveUp = Date.now() + 60_000
+        this.killing.giveUp = performance.now() + 60_000
       }
     }
     this.looking = setTimeout(() => this.look(), this.killing ? KILL_EVERY_MS : LOOK_EVERY_MS)
@@ -547,6 +547,7 @@ function openJob({ dir, head, tail, outAt = 0, errAt = 0, fifo }, merged, readEn
         why: ward.why,
         forced: ward.forced ? 1 : 0,
         ended: Date.now(),
+        clock: sinceBoot(),
         out_total: out.total,
         out_omitted: out.omitted,
         err_total: err?.total ?? 0,
@@ -671,7 +672,7 @@ class Store {
     this.fd = null
     this.inHead = false
     this.unlooked = 0
-    this.retryAt = Date.now() + RETRY_MS
+    this.retryAt = performance.now() + RETRY_MS
     // An empty segment holds nothing but a place in the list, and a full disk would fill that too.
     if (this.segments.at(-1)?.size === 0) unlinkQuietly(join(this.dir, `${this.name}.${this.segments.pop().start}`))
   }
@@ -679,7 +680,7 @@ class Store {
   store(bytes) {
     if (bytes.length > 0) this.lastByte = bytes[bytes.length - 1]
     while (bytes.length > 0) {
-      if ((this.fd === null && Date.now() < this.retryAt) || this.room() <= 0) return this.lose(bytes.length)
+      if ((this.fd === null && performance.now() < this.retryAt) || this.room() <= 0) return this.lose(bytes.length)
       let room = this.inHead ? this.headMax - this.total : this.segmentMax - (this.segments.at(-1)?.size ?? 0)
       if (room <= 0 || this.fd === null) {
         if (this.fd !== null) closeQuietly(this.fd)
@@ -876,6 +877,11 @@ function isMarked(pid, mark) {
   } catch {
     return false
   }
+}
+
+/** Milliseconds by the clock that is never set. */
+function sinceBoot() {
+  return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
 function startTime(pid) {

@@ -334,9 +334,9 @@ static bool record_start(void) {
   unsigned long long own = start_time_of(getpid()), of_leader = start_time_of(leader);
   /* Without these a reader would take the job for lost. */
   if (own == 0 || of_leader == 0) return false;
-  snprintf(text, sizeof text, "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\ninit=%d\nat=%lld\n",
-      (int)leader, (int)leader, (int)getpid(),
-           own, of_leader, (int)init, wall_ms());
+  snprintf(text, sizeof text,
+           "pid=%d\npgid=%d\nwarden=%d\nwarden_start=%llu\nleader_start=%llu\ninit=%d\nat=%lld\nclock=%lld\n",
+           (int)leader, (int)leader, (int)getpid(), own, of_leader, (int)init, wall_ms(), now_ms());
   /* One small write into a new file: a reader sees all of it or takes it for not there yet. */
   int fd = openat(dir_fd, "started", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return false;
@@ -388,11 +388,11 @@ static void record_end(void) {
         snprintf(last[at] + byte * 2, 3, "%02x", (unsigned char)sources[at].store.last[byte]);
   }
   snprintf(text, sizeof text,
-           "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\n"
+           "code=%d\nsignal=%d\nwhy=%s\nforced=%d\nended=%lld\nclock=%lld\n"
            "out_total=%lld\nout_omitted=%lld\nerr_total=%lld\nerr_omitted=%lld\nincomplete=%d\nmaxrss=%ld\ncpu=%lld\n"
            "by=%s\nlimit=%s\nused=%lld\n"
            "out_map=%s\nerr_map=%s\nout_last=%s\nerr_last=%s\nwhole=1\n",
-           code, number, kill_why, forced, wall_ms(), total[0], omitted[0], total[1], omitted[1], incomplete,
+           code, number, kill_why, forced, wall_ms(), now_ms(), total[0], omitted[0], total[1], omitted[1], incomplete,
            ended_peak(), ended_cpu_ms(),
            kill_by, over_limit, over_used, maps[0], maps[1], last[0], last[1]);
   if (number) snprintf(line, sizeof line, "[background process %s: signal %d]\n", strcmp(kill_why, "timeout") == 0

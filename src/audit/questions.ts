@@ -30,6 +30,7 @@ interface Question {
   granted: Answer | null
   /** Handed over with the next turn of the event loop. */
   settling: Answer | null
+  readonly since: number
 }
 
 export interface QuestionWatcher {
@@ -65,7 +66,16 @@ export class Questions {
     if (known) return known.waiting
     const waiting = { ...shown, id: `ask_${randomBytes(6).toString('hex')}`, askedAt: Date.now(), engine: this.#engine }
     const digest = shownDigest(shown)
-    this.#byKey.set(key, { waiting, key, digest, place, waiters: new Set(), granted: null, settling: null })
+    this.#byKey.set(key, {
+      waiting,
+      key,
+      digest,
+      place,
+      waiters: new Set(),
+      granted: null,
+      settling: null,
+      since: performance.now(),
+    })
     return waiting
   }
 
@@ -144,7 +154,7 @@ export class Questions {
     const answer = question.settling as Answer
     question.settling = null
     const { waiters, waiting, key } = question
-    const waitedMs = Date.now() - waiting.askedAt
+    const waitedMs = Math.round(performance.now() - question.since)
     // A yes for once lets one call go on, not all that ask for the same.
     const served = answer.as === 'once' ? [...waiters].slice(0, 1) : [...waiters]
     for (const give of served) waiters.delete(give)
@@ -165,8 +175,8 @@ export class Questions {
   }
 
   #forgetOld(): void {
-    const before = Date.now() - QUESTION_LIVES_MS
-    for (const [key, { waiting, waiters }] of this.#byKey)
-      if (waiting.askedAt < before && waiters.size === 0) this.#byKey.delete(key)
+    const before = performance.now() - QUESTION_LIVES_MS
+    for (const [key, { since, waiters }] of this.#byKey)
+      if (since < before && waiters.size === 0) this.#byKey.delete(key)
   }
 }

@@ -156,7 +156,7 @@ export class Top {
 
   #answer(ask: OpenQuestion, key: string): void {
     const as = ({ y: 'once', s: 'session', n: 'deny' } as Record<string, ApprovalAnswer>)[key]
-    if (!as || Date.now() - (this.#seenAt.get(ask.id) ?? Date.now()) < ARM_MS) return
+    if (!as || performance.now() - (this.#seenAt.get(ask.id) ?? performance.now()) < ARM_MS) return
     if (as !== 'deny' && !isWholeInSight(ask, this.#options.terminal.size())) {
       this.#message = `It does not fit on this screen. Enlarge it, or use: cerith approve ${ask.id}`
       return
@@ -178,7 +178,7 @@ export class Top {
     let isNew = false
     for (const { id } of this.#asks) {
       if (this.#seenAt.has(id)) continue
-      this.#seenAt.set(id, Date.now())
+      this.#seenAt.set(id, performance.now())
       isNew = true
     }
     if (isNew) this.#options.terminal.bell()

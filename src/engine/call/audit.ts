@@ -17,6 +17,7 @@ export function auditOutcome(
   const { audit } = services
   if (!audit) return
   const at = Date.now()
+  const startedAt = performance.now()
   const command = typeof request.command === 'string' ? request.command : JSON.stringify(request.command)
   const masked = services.secrets.mask(command)
   const door = request.door ?? services.door
@@ -84,7 +85,7 @@ export function auditOutcome(
         exitCode: null,
         signal: null,
         bytes: 0,
-        durationMs: Date.now() - at,
+        durationMs: Math.round(performance.now() - startedAt),
         ...client,
         ...outside,
       })

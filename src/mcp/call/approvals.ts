@@ -127,7 +127,7 @@ export class ApprovalStates {
       JSON.stringify({
         about: this.#about(question, call),
         nonce: randomBytes(12).toString('base64url'),
-        until: Date.now() + this.livesMs,
+        until: performance.now() + this.livesMs,
       }),
     ).toString('base64url')
     return `${body}.${this.#sign(body)}`
@@ -148,7 +148,7 @@ export class ApprovalStates {
     return {
       /** True once, and only for the question and the call that it was made for. */
       use: (question, call) => {
-        const now = Date.now()
+        const now = performance.now()
         for (const [old, expires] of this.#used) if (expires < now) this.#used.delete(old)
         if (now > until || this.#used.has(nonce) || about !== this.#about(question, call)) return false
         this.#used.set(nonce, until)

@@ -68,7 +68,7 @@ export class Retries<T> {
     this.#entries.set(key, entry)
     answer.then(
       (value) => {
-        entry.endedAt = Date.now()
+        entry.endedAt = performance.now()
         entry.bytes = JSON.stringify(value).length
         if (!isFinal(value)) this.#entries.delete(key)
       },
@@ -79,7 +79,7 @@ export class Retries<T> {
 
   /** The oldest first; what still runs is never forgotten. */
   #forgetOld(): void {
-    const now = Date.now()
+    const now = performance.now()
     let bytes = [...this.#entries.values()].reduce((sum, entry) => sum + entry.bytes, 0)
     for (const [key, entry] of this.#entries) {
       if (entry.endedAt === null) continue

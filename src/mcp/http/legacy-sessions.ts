@@ -45,7 +45,7 @@ export function createLegacySessions(
       onsessioninitialized: (id) => void held.set(id, session),
       onsessionclosed: (id) => void held.delete(id),
     })
-    const session: Held = { server, transport, usedAt: Date.now() }
+    const session: Held = { server, transport, usedAt: performance.now() }
     await server.connect(transport)
     const before = transport.onclose
     transport.onclose = () => {
@@ -57,7 +57,7 @@ export function createLegacySessions(
 
   /** A client whose session was given away gets "not found" and says hello again. */
   function makeRoom(): void {
-    const now = Date.now()
+    const now = performance.now()
     for (const [id, session] of held) if (now - session.usedAt > IDLE_MS) drop(id, session)
     if (held.size < MAX_SESSIONS) return
     const [oldest] = [...held].sort(([, a], [, b]) => a.usedAt - b.usedAt)
@@ -80,7 +80,7 @@ export function createLegacySessions(
       if (id === null) makeRoom()
       const session = id === null ? await begin() : held.get(id)
       if (!session) return refusal(404, 'Session not found')
-      session.usedAt = Date.now()
+      session.usedAt = performance.now()
       return session.transport.handleRequest(request, { parsedBody: body })
     },
     async close() {

@@ -1,6 +1,7 @@
 /** A lock between processes: a file that names its owner. An owner that died is noticed, and its lock is taken over. */
 import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { sinceBootMs } from '../process/clock.js'
 import { isAlive, processFacts } from '../process/proc.js'
 import { attempt } from '../../contract/attempt.js'
 import { removeQuietly } from './quietly.js'
@@ -29,7 +30,7 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
   let told = false
   let abandonedSince: number | null = null
   try {
-    writeFileSync(mine, `${process.pid} ${processFacts(process.pid)?.start ?? ''}`, { mode: 0o600 })
+    writeFileSync(mine, `${process.pid} ${processFacts(process.pid)?.start ?? ''} ${sinceBootMs()}`, { mode: 0o600 })
     for (let waited = 0, pause = 1; ; waited += pause, pause = Math.min(20, pause * 2)) {
       try {
         linkSync(mine, path)
@@ -38,7 +39,7 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
       const owner = ownerOf(path)
-      if (owner && isAbandoned(path, owner, options)) {
+      if (owner && isAbandoned(owner, options)) {
         abandonedSince = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? abandonedSince
         if (removeAbandoned(path, options)) continue
       }
@@ -65,12 +66,12 @@ function removeAbandoned(path: string, options: LockOptions): boolean {
     mkdirSync(guard)
   } catch {
     const made = statSync(guard, { throwIfNoEntry: false })
-    if (made && Date.now() - made.mtimeMs > 5_000) attempt(() => rmdirSync(guard)) // The process that was removing died too.
+    if (made && Math.abs(Date.now() - made.mtimeMs) > 5_000) attempt(() => rmdirSync(guard)) // The process that was removing died too.
     return false
   }
   try {
     const owner = ownerOf(path)
-    if (owner && isAbandoned(path, owner, options)) removeQuietly(path)
+    if (owner && isAbandoned(owner, options)) removeQuietly(path)
     return true
   } finally {
     attempt(() => rmdirSync(guard))
@@ -80,20 +81,20 @@ function removeAbandoned(path: string, options: LockOptions): boolean {
 interface Owner {
   readonly pid: number
   readonly start: string
+  /** When its wait for the lock began; NaN in the file of an older version. */
+  readonly since: number
 }
 
 /** Null when it was released meanwhile. */
 function ownerOf(path: string): Owner | null {
   try {
-    const [pid = '', start = ''] = readFileSync(path, 'utf8').split(' ')
-    return { pid: Number(pid), start }
+    const [pid = '', start = '', since] = readFileSync(path, 'utf8').split(' ')
+    return { pid: Number(pid), start, since: Number(since) }
   } catch {
     return null
   }
 }
 
-function isAbandoned(path: string, { pid, start }: Owner, { heldAtMostMs = Infinity }: LockOptions): boolean {
-  if (!(pid > 0) || !isAlive(pid, start || undefined)) return true
-  const made = statSync(path, { throwIfNoEntry: false })
-  return made !== undefined && Date.now() - made.mtimeMs > heldAtMostMs
+function isAbandoned({ pid, start, since }: Owner, { heldAtMostMs = Infinity }: LockOptions): boolean {
+  return !(pid > 0) || !isAlive(pid, start || undefined) || sinceBootMs() - since > heldAtMostMs
 }

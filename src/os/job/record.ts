@@ -44,6 +44,8 @@ export interface StartRecord {
   /** The first process of its own ids, in a room: no process of the job's. Null where there is none. */
   readonly init: number | null
   readonly at: number | null
+  /** By the clock that is never set (`sinceBootMs`); NaN where an older version wrote it. */
+  readonly clock: number
 }
 
 /** `status`, written by the keeper when the leader has ended and its output is stored. */
@@ -53,6 +55,7 @@ export interface EndRecord {
   readonly why: string
   readonly forced: boolean
   readonly endedAt: number
+  readonly clock: number
   readonly incomplete: boolean
   /** The client or person that ended it, where the caller gave a name. */
   readonly by: string | null
@@ -137,6 +140,7 @@ export function readStartRecord(dir: string): StartRecord | null {
     leaderStart,
     init: isPid(Number(fields.get('init'))) ? Number(fields.get('init')) : null,
     at: at !== undefined && Number.isFinite(at) && at > 0 ? at : null,
+    clock: Number(fields.get('clock')),
   }
 }
 
@@ -157,6 +161,7 @@ export function readEndRecord(dir: string): EndRecord | null {
     why: fields.get('why') ?? '',
     forced: fields.get('forced') === '1',
     endedAt: number('ended'),
+    clock: Number(fields.get('clock')),
     incomplete: fields.get('incomplete') === '1',
     by: fields.get('by') || null,
     usage: usageOf(Object.fromEntries(fields)),

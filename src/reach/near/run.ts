@@ -17,6 +17,7 @@ export class NearRun implements LiveCall {
   readonly pid: number | null = null
   readonly outcome: Promise<Outcome>
   readonly at = Date.now()
+  readonly #startedAt = performance.now()
   /** What was printed is at the place, which sends it to the first process that looks. */
   readonly captures = []
   readonly #followers = new Set<(chunk: OutputChunk) => void>()
@@ -52,7 +53,7 @@ export class NearRun implements LiveCall {
   }
 
   get age(): number {
-    return Date.now() - this.at
+    return performance.now() - this.#startedAt
   }
 
   interrupt(): void {

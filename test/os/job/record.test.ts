@@ -41,7 +41,10 @@ test('F63 a start without every field, or with an impossible pid, is no start', 
     leaderStart: '6',
     init: null,
     at: 7,
+    clock: Number.NaN,
   })
+  put('started', `${whole}clock=8\n`)
+  expect(readStartRecord(dir)).toMatchObject({ at: 7, clock: 8 })
   for (const text of [
     whole.slice(0, 30),
     whole.replace('pid=20', 'pid=-1'),

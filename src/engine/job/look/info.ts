@@ -14,6 +14,7 @@ import {
   type JobRecord,
   type StartRecord,
 } from '../../../os/job/record.js'
+import { sinceBootMs } from '../../../os/process/clock.js'
 import { bootId, hasProc, isAlive } from '../../../os/process/proc.js'
 import { signalName } from '../../../os/process/signals.js'
 import { adviceFor } from '../../call/advice.js'
@@ -133,6 +134,13 @@ export function jobStatusOf(end: End | null, started: boolean): JobStatus {
   }
 }
 
+/** By a clock that is never set; null where its end or its beginning is known by the wall clock only. */
+function durationOf({ started, ended, lost }: JobState, startedAt: number): number | null {
+  if (!started || lost !== null) return null
+  const kept = (ended ? ended.clock : sinceBootMs()) - started.clock
+  return Number.isFinite(kept) ? kept + Math.max(0, (started.at ?? startedAt) - startedAt) : null
+}
+
 export function infoOf(dir: string, state: JobState): JobInfo {
   const { record, started, ended } = state
   const end = endOfJob(state)
@@ -158,7 +166,7 @@ export function infoOf(dir: string, state: JobState): JobInfo {
     signal: end?.kind === 'signal' ? end.signal : null,
     startedAt,
     endedAt,
-    durationMs: Math.max(0, (endedAt ?? Date.now()) - startedAt),
+    durationMs: Math.max(0, durationOf(state, startedAt) ?? (endedAt ?? Date.now()) - startedAt),
     outputFile: join(dir, 'output.log'),
     streams: apart ? 'separate' : 'merged',
     pty: record.pty,

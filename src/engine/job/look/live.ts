@@ -29,6 +29,7 @@ export function startOf({ ward }: Pick<LiveJob, 'ward'>): StartRecord {
     leaderStart: ward.leaderStart,
     init: ward.initPid,
     at: null,
+    clock: Number.NaN,
   }
 }
 

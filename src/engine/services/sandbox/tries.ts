@@ -129,9 +129,9 @@ export function foundTry(stateDir: string, id: string): TryFolder {
 
 /** Waits for the last process of its room. */
 export async function free(folder: TryFolder): Promise<void> {
-  const until = Date.now() + LEAVE_MS
+  const until = performance.now() + LEAVE_MS
   while (!(await isFree(folder))) {
-    if (Date.now() > until)
+    if (performance.now() > until)
       throw new ShellError(
         'TRY_BUSY',
         `${folder.record.id} is in use: commands live in its room, or it is being accepted`,
