@@ -120,7 +120,8 @@ function touches(effect: Effect, { path, parts: own }: Place, disk: Disk, inside
     if (start.length >= own.length && !start.some((part) => hasWildcard(part))) return true
     const known = [path, ...inside.filter((file) => file.startsWith(`${path}/`)), `${path}/audit.jsonl`]
     return known.some(
-      (file) => disk.mayExist(file) && isSelected(last.slice(1), Math.min(start.length, own.length - 1), file),
+      (file) =>
+        disk.real(file) !== undefined && isSelected(last.slice(1), Math.min(start.length, own.length - 1), file),
     )
   }
   if (!parts.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))) return false
@@ -128,9 +129,9 @@ function touches(effect: Effect, { path, parts: own }: Place, disk: Disk, inside
     if (parts.slice(0, own.length).every((part) => !hasWildcard(part))) return true
     // Nothing lies below a file; and a harmless mode does not change what the file says.
     if ((parts.length > own.length && /\.json$/.test(path)) || isHarmlessMode(effect)) return false
-    return disk.mayExist(path)
+    return disk.real(path) !== undefined
   }
-  return takesAll(effect, tree) && disk.mayExist(path)
+  return takesAll(effect, tree) && disk.real(path) !== undefined
 }
 
 /** What a name test of find lets through: the pattern of a name, or of a whole path. */

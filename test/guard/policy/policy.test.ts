@@ -381,7 +381,8 @@ describe('preset readonly', () => {
 })
 
 describe('protected paths', () => {
-  const context = { protectedPaths: ['/home/u/.local/state/cerith', '/home/u/proj/cerith.config.json'] }
+  const protectedPaths = ['/home/u/.local/state/cerith', '/home/u/proj/cerith.config.json']
+  const context = { protectedPaths, resolveSymlink: (path: string) => path }
 
   test.each([
     'echo {} > cerith.config.json',
@@ -419,6 +420,11 @@ describe('protected paths', () => {
     'rm -f *.tmp',
   ])('reading and working beside them is free: %s', (command) => {
     expect(inspect(command, { ...base, ...context }).decision).toBe('allow')
+  })
+
+  test('an operation on a whole tree counts only where they are known to be', () => {
+    for (const command of ['git clean -fdx', 'rm -rf *', 'mv * pics/', 'rm -rf ~/.local/state/*'])
+      expect(inspect(command, { ...base, protectedPaths }).decision).toBe('allow')
   })
 
   test('a configured list asks or denies', () => {

@@ -64,6 +64,7 @@ describe('check', () => {
       { cmd: 'ls', cwd: '/no/such/directory' },
       { cmd: 'ls', session: 'other' },
       { cmd: 'ls', home: 5 },
+      { cmd: 'git clean -fdx; rm -rf *; sed -i s/a/b/ *', home: '/home/u' },
     ]
     const stdin = lines.map((line) => JSON.stringify(line)).join('\n')
     const { out } = await world.with({ stdin })('check', '--jsonl')
@@ -71,7 +72,7 @@ describe('check', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).decision)
-    expect(decisions).toEqual(['allow', 'deny', 'deny', 'deny', 'allow', 'allow', 'deny'])
+    expect(decisions).toEqual(['allow', 'deny', 'deny', 'deny', 'allow', 'allow', 'deny', 'allow'])
   })
 
   test('--jsonl knows what the session of a line holds', async () => {
