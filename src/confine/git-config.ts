@@ -170,9 +170,20 @@ export function namedBySettings(settings: readonly GitSetting[]): Named[] {
   })
 }
 
-/** The program of a command line, and the script where that is an interpreter. */
+/** The top of the repository, as command lines name it. */
+const TOP = /["']?\$(?:PWD|\{PWD\}|GIT_WORK_TREE|\{GIT_WORK_TREE\}|\(git rev-parse --show-toplevel\))["']?\//g
+
+/** The programs of a command line, and the script where one is an interpreter. */
 function programsIn(line: string): string[] {
-  const words = line.replace(/^!/, '').trim().split(/\s+/)
+  return line
+    .replace(/^!/, '')
+    .replace(TOP, './')
+    .split(/[;|&]+/)
+    .flatMap(programOf)
+}
+
+function programOf(command: string): string[] {
+  const words = command.trim().split(/\s+/)
   const first = words.findIndex((word) => !INTERPRETER.test(word.replace(/^.*\//, '')) && !word.startsWith('-'))
   const word = words[first]?.replace(/^["']|["']$/g, '') ?? ''
   return /^[\w./@+-]*\/[\w./@+-]*$/.test(word) || (first > 0 && /^[\w.@+-]+$/.test(word)) ? [word] : []

@@ -2,22 +2,31 @@
  * Names inside a writable directory that stay read-only: what other programs of the person would run or believe later.
  */
 import { nameList } from '../contract/quote.js'
+import { DIRECTORY_ENV, readByEnvironment } from './directory-files.js'
 import { namedBySettings, readGitConfig } from './git-config.js'
 import { isInside, join, nameOf, parentOf } from './paths.js'
 import type { Machine } from './machine.js'
 
 /** Relative to a root. */
 export const PROTECTED_NAMES: readonly string[] = nameList(`
-  .vscode .idea .envrc .mcp.json .claude .codex .cursor .gemini .windsurf .kiro .zed .helix .nvim.lua .nvimrc .exrc
-  .devcontainer .devcontainer.json .opencode opencode.json opencode.jsonc .crush.json crush.json .qwen .roo .kilocode
-  .continue .aider.conf.yml .hg/hgrc .hg/hgrc-not-shared .jj/repo/config.toml .sl/config
-  .github/copilot-instructions.md cerith.config.json
+  .vscode .idea .fleet .zed .helix .nvim.lua .nvimrc .exrc .vimrc .lvimrc .lazy.lua .dir-locals.el .dir-locals-2.el
+  .devcontainer .devcontainer.json .envrc mise.toml .mise.toml mise.local.toml .mise.local.toml .mise mise/config.toml
+  .config/mise .config/mise.toml .tool-versions .autoenv .autoenv.zsh
+  .mcp.json .claude .codex .agents .agent .cursor .cursorrules .gemini .windsurf .windsurfrules .kiro .opencode
+  opencode.json opencode.jsonc .crush.json crush.json .qwen .roo .kilocode .clinerules .continue .aider.conf.yml .amp
+  .amazonq .augment .factory .junie .openhands .trae .github/copilot-instructions.md .github/agents .github/hooks
+  .github/instructions .github/prompts
+  .hg/hgrc .hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml .sl/config cerith.config.json
 `)
 
 /** Relative to a home that lies in a root: what starts with a shell or a login, and git's configuration of all repositories. */
 const HOME_NAMES: readonly string[] = nameList(`
-  .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .config/fish
-  .config/autostart .config/systemd .config/git .gitconfig .hgrc .local/bin .xprofile .xsessionrc .pam_environment
+  .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .bash_completion .bashrc.d .profile .inputrc
+  .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .kshrc .cshrc .tcshrc .login .config/fish .config/nushell
+  .config/starship.toml .config/direnv .config/mise .config/autostart .config/systemd .config/environment.d
+  .config/git .gitconfig .hgrc .local/bin bin .cargo/bin .xprofile .xsession .xsessionrc .xinitrc .pam_environment
+  .vimrc .vim .config/nvim .emacs .emacs.d .config/emacs .tmux.conf .config/tmux .screenrc .gdbinit .lldbinit .psqlrc
+  .sqliterc .pythonrc .irbrc .Rprofile .local/share/applications .local/share/systemd .local/share/dbus-1
 `)
 
 /** Git's configuration of all repositories. */
@@ -56,6 +65,8 @@ export function protectionOf(
   const everywhere = ['/etc/gitconfig', ...GIT_CONFIGS.map((name) => join(home, name))]
   for (const root of roots) {
     for (const name of [...PROTECTED_NAMES, ...further]) wanted.add(name.startsWith('/') ? name : join(root, name))
+    for (const file of DIRECTORY_ENV)
+      for (const path of readByEnvironment(machine.text(join(root, file)) ?? '')) wanted.add(join(root, path))
     if (isInside(home, root)) for (const name of HOME_NAMES) wanted.add(join(home, name))
     for (const repository of repositoriesIn(root, machine)) {
       // `core.hooksPath .githooks` for all repositories is a directory of each. Patterns of names start nothing.

@@ -96,13 +96,16 @@ describe('a git configuration', () => {
   test('files that it names, and programs that git starts because of it', () => {
     const text =
       '[core]\n\thooksPath = .husky/_\n\tfsmonitor = ./watch.sh --quiet\n\teditor = code --wait\n\tpager = less\n[include]\n\tpath = ../x\n' +
-      '[filter "f"]\n\tclean = python3 tools/clean.py %f\n[diff "d"]\n\ttextconv = sh conv.sh\n[alias]\n\ts = !git status -- src/\n'
+      '[filter "f"]\n\tclean = python3 tools/clean.py %f\n[diff "d"]\n\ttextconv = sh conv.sh\n' +
+      '[merge "m"]\n\tdriver = "\\"$PWD\\"/merge.sh %A; ./then.sh"\n[alias]\n\ts = !git status -- src/\n'
     expect(namedBySettings(readGitConfig(text) ?? []).map(({ path }) => path)).toEqual([
       '.husky/_',
       './watch.sh',
       '../x',
       'tools/clean.py',
       'conv.sh',
+      './merge.sh',
+      './then.sh',
     ])
   })
 })

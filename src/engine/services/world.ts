@@ -48,7 +48,8 @@ export function setUpCode({ functions, aliases }: LoginShell): string | null {
 export type Directories = {
   /** Changes when what a directory means may have changed. */
   mark(cwd: string): string
-  of(cwd: string, env: Readonly<Record<string, string>>): Promise<DirectoryEnv>
+  /** `confined`: for a call that has a sandbox where its engine has none. */
+  of(cwd: string, env: Readonly<Record<string, string>>, confined?: boolean): Promise<DirectoryEnv>
 }
 
 export function directoriesOf(
@@ -56,20 +57,24 @@ export function directoriesOf(
   secrets: SecretStore,
 ): Directories | null {
   if (!wanted || !(wanted.direnv || wanted.mise || wanted.dotenv?.length)) return null
+  const isConfined = sandbox !== undefined && sandbox.profile !== 'off'
   // What direnv and mise run may be changed by commands, and would run outside their sandbox.
-  const confined = sandbox !== undefined && sandbox.profile !== 'off'
-  if (confined && (wanted.direnv || wanted.mise))
-    throw new ShellError(
-      'BAD_CONFIG',
-      'direnv and mise run code outside the sandbox',
-      'Switch env.direnv and env.mise off, or the sandbox; env.dotenv goes with both.',
-    )
+  const check = (confined: boolean): void => {
+    if (confined && (wanted.direnv || wanted.mise))
+      throw new ShellError(
+        'BAD_CONFIG',
+        'direnv and mise run code outside the sandbox',
+        'Switch env.direnv and env.mise off, or the sandbox; env.dotenv goes with both.',
+      )
+  }
+  check(isConfined)
   const known = new Map<string, Promise<DirectoryEnv>>()
   const mark = (cwd: string): string => directoryMark(cwd, wanted, env ?? process.env)
   return {
     mark,
-    of(cwd, env) {
-      const key = `${mark(cwd)}\n${JSON.stringify(env)}`
+    of(cwd, env, confined = isConfined) {
+      check(confined)
+      const key = `${confined}\n${mark(cwd)}\n${JSON.stringify(env)}`
       const before = known.get(key)
       if (before) return before
       if (known.size > 50) known.clear()

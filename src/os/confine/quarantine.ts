@@ -67,8 +67,7 @@ export class Quarantine {
     this.#kept = kept
     this.#bare = new Set(roots.filter((root) => !factsBeneath(root, join(root, '.git'))))
     this.#nested = new NestedRepositories(roots)
-    for (const root of this.#bare)
-      for (const name of ['.git', 'HEAD']) if (!factsBeneath(root, join(root, name))) this.#watch(join(root, name))
+    for (const root of this.#bare) this.#watch(join(root, '.git'))
     for (const path of absent) if (![...this.#bare].some((root) => isBelow(path, join(root, '.git')))) this.#watch(path)
   }
 
@@ -196,13 +195,12 @@ export class Quarantine {
     const waiting = this.#awaited.get(path)
     if (waiting) return this.#nowThere(path, facts, waiting)
     const isPersons = !this.#isNew(facts)
-    const repository = isPersons || !this.#bare.has(directory) ? null : this.#repositoryAt(directory, name, facts)
+    const isRepository = !isPersons && this.#bare.has(directory) && name === '.git' && facts.isDirectory()
     // What stays is told once. What could not be moved is tried again: a command can make it come and go.
-    if (isPersons || repository) this.#watched.get(directory)?.names.delete(name)
+    if (isPersons || isRepository) this.#watched.get(directory)?.names.delete(name)
     if (isPersons)
       return { path, movedTo: null, why: 'it came into being while no command ran, so it was left where it is' }
-    if (repository) return this.#newRepository(repository)
-    if (name === 'HEAD' && this.#bare.has(directory)) return null
+    if (isRepository) return this.#newRepository({ dot: path, path, why: 'a repository was made' })
     return this.#set(path, 'other programs of the person would run or believe it')
   }
 
@@ -227,17 +225,6 @@ export class Quarantine {
         return this.#set(at, 'it leads to a name that other programs would believe')
     }
     return null
-  }
-
-  /** In a root that was none. */
-  #repositoryAt(directory: string, name: string, facts: Stats): NewRepository | null {
-    if (name === '.git' && facts.isDirectory()) {
-      const dot = join(directory, name)
-      return { dot, path: dot, why: 'a repository was made' }
-    }
-    if (name !== 'HEAD' || !['objects', 'refs'].every((one) => exists(join(directory, one)))) return null
-    const why = 'the directory itself has become a repository: `git` outside believes its config'
-    return { dot: directory, path: directory, why }
   }
 
   /** Repositories may be made; what would run in them outside is set aside, now and after each change. */

@@ -27,7 +27,8 @@ export interface NewRepository {
 
 export class NestedRepositories {
   readonly #roots: readonly string[]
-  readonly #known = new Set<string>()
+  /** What was told, with the change time of those that lead elsewhere: they may lead to another one later. */
+  readonly #known = new Map<string, number>()
   readonly #links = new Map<string, { seen: number; readonly paths: Set<string> }>()
   #lookedAt = Number.NEGATIVE_INFINITY
   /** The last look was left out because another was a moment before. */
@@ -37,8 +38,16 @@ export class NestedRepositories {
 
   constructor(roots: readonly string[]) {
     this.#roots = roots
-    this.#find((path) => this.#known.add(path))
-    for (const root of roots) this.#links.set(root, { seen: stampOf(indexOf(root)), paths: gitlinksOf(root) })
+    this.#find((path) => this.#note(path))
+    for (const root of roots) {
+      const paths = gitlinksOf(root)
+      for (const path of paths) this.#note(join(root, path, '.git'))
+      this.#links.set(root, { seen: stampOf(indexOf(root)), paths })
+    }
+  }
+
+  #note(...paths: readonly string[]): void {
+    for (const path of paths) this.#known.set(path, pointerStamp(path))
   }
 
   /** Whether a look would be one. Where it is too soon, it is due. */
@@ -52,21 +61,24 @@ export class NestedRepositories {
     if (!this.isTime(now)) return []
     this.#lookedAt = now
     const found: NewRepository[] = []
-    this.#find((path) => {
-      if (this.#known.has(path)) return
+    const see = (path: string): void => {
+      if (this.#known.get(path) === pointerStamp(path)) return
       const dot = directoryOf(path)
       const isTold = this.#known.has(dot)
-      this.#known.add(path).add(dot)
+      this.#note(dot, path)
       const why = 'a repository was made inside the workspace; its hooks and configuration are of a command’s making'
       if (!isTold) found.push({ dot, path, why })
-    })
+    }
+    this.#find(see)
     for (const [root, at] of this.#links) {
+      for (const path of at.paths) see(join(root, path, '.git'))
       const seen = stampOf(indexOf(root))
       if (seen === at.seen) continue
       at.seen = seen
       for (const path of gitlinksOf(root)) {
         if (at.paths.has(path)) continue
         at.paths.add(path)
+        this.#note(join(root, path, '.git'))
         const why =
           'it was entered in the index as a repository of its own: `git status` outside runs what its configuration says'
         found.push({ dot: directoryOf(join(root, path, '.git')), path: join(root, path), why })
@@ -77,19 +89,24 @@ export class NestedRepositories {
 
   #find(tell: (dot: string) => void): void {
     let left = MAX_DIRECTORIES * this.#roots.length
+    // One without a directory of its own for its files is a repository as well: `git` in it believes its config, also
+    // beside a `.git` that is none.
+    const tellAt = (path: string): void => {
+      for (const dot of [...(exists(join(path, '.git')) ? [join(path, '.git')] : []), ...(isBare(path) ? [path] : [])])
+        for (const one of [dot, ...repositoriesOf(dot)]) tell(one)
+    }
     const look = (directory: string, levels: number): void => {
       for (const entry of entriesOf(directory)) {
         if (!entry.isDirectory() || entry.name === '.git' || entry.name === 'node_modules' || left-- <= 0) continue
         const path = join(directory, entry.name)
-        // One without a directory of its own for its files is a repository as well: `git` in it believes its config.
-        const dot = exists(join(path, '.git')) ? join(path, '.git') : isBare(path) ? path : null
-        if (dot !== null) for (const one of [dot, ...repositoriesOf(dot)]) tell(one)
+        tellAt(path)
         if (levels > 1) look(path, levels - 1)
       }
     }
     for (const root of this.#roots) {
       look(root, LEVELS)
-      for (const one of repositoriesOf(exists(join(root, '.git')) ? join(root, '.git') : root)) tell(one)
+      for (const one of repositoriesOf(join(root, '.git'))) tell(one)
+      if (isBare(root)) for (const one of [root, ...repositoriesOf(root)]) tell(one)
     }
     this.isBeyond = left < 0
   }
@@ -108,6 +125,14 @@ function repositoriesOf(dot: string): string[] {
       return levels > 1 ? modules(path, levels - 1) : []
     })
   return [...directoriesIn(join(dot, 'worktrees')), ...modules(join(dot, 'modules'), MODULE_LEVELS)]
+}
+
+/** Of a `.git` that is a file or a link; 0 for a directory. */
+function pointerStamp(path: string): number {
+  return attempt(() => {
+    const facts = lstatSync(path)
+    return facts.isDirectory() ? 0 : facts.ctimeMs
+  }, 0)
 }
 
 function isBare(path: string): boolean {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalQuestion } from '../../../src/contract/request.js'
+import { temporaryFolder } from '../harness.js'
 import { canConfine, ground } from './harness.js'
 
 describe.skipIf(!canConfine)('one command outside the sandbox', () => {
@@ -79,5 +80,17 @@ describe.skipIf(!canConfine)('one command outside the sandbox', () => {
       outside: 'look',
     })
     expect(outcome.stdout).toBe('none none\n')
+  })
+
+  test('has no variables from a file that commands could have written', async () => {
+    const work = temporaryFolder()
+    const { engine } = await ground({}, { cwd: work, directoryEnv: { dotenv: [work] } })
+    engine.setAsk(async () => 'once')
+    const [command, outside] = ['echo "${PLANTED-none}"', 'look']
+    await engine.run({ command: 'echo PLANTED=yes >.env' })
+    expect([(await engine.run({ command })).stdout, (await engine.run({ command, outside })).stdout]).toEqual([
+      'yes\n',
+      'none\n',
+    ])
   })
 })

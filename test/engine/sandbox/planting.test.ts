@@ -232,6 +232,14 @@ describe.skipIf(!canConfine)('what programs of the person start by themselves', 
 
   test.each([
     '.helix/languages.toml',
+    '.vimrc',
+    '.agents/skills/x/SKILL.md',
+    '.openhands/setup.sh',
+    '.github/agents/x.md',
+    'mise.toml',
+    '.config/mise/conf.d/x.toml',
+    '.tool-versions',
+    '.hg/sharedpath',
     '.nvim.lua',
     'opencode.json',
     '.jj/repo/config.toml',
@@ -241,6 +249,48 @@ describe.skipIf(!canConfine)('what programs of the person start by themselves', 
     const { engine, work } = await ground()
     await engine.run({ command: `mkdir -p $(dirname ${name}); echo evil >${name}` })
     expect(existsSync(join(work, name))).toBe(false)
+  })
+})
+
+describe.skipIf(!canConfine)('with a directory', () => {
+  test('files that direnv and mise read because an allowed file says so are protected', async () => {
+    const place = await ground()
+    await place.engine.close()
+    const at = (name: string): string => join(place.work, name)
+    writeFileSync(at('.envrc'), 'dotenv\nif true; then source_env env.local; fi\n. ./setup.sh\n')
+    writeFileSync(at('mise.toml'), '[env]\n_.file = ["first.env", "second.env"]\n_.source = "{{config_root}}/m.sh"\n')
+    writeFileSync(at('setup.sh'), ':\n')
+    const names = ['.env', 'env.local', 'setup.sh', 'first.env', 'second.env', 'm.sh']
+    const engine = await later(place)
+    await engine.run({ command: `for f in ${names.join(' ')} other; do echo evil >>$f; done` })
+    const believed = names.filter((name) => existsSync(at(name)) && readFileSync(at(name), 'utf8').includes('evil'))
+    expect([believed, existsSync(at('other'))]).toEqual([[], true])
+  })
+
+  test.each([
+    ['a root whose own .git is made invalid', '.', 'rm .git/HEAD'],
+    ['a directory with an empty .git', 'sub', 'mkdir -p sub/.git; cd sub'],
+  ])('%s is not believed as a repository itself', async (_, at, begin) => {
+    const place = await ground()
+    execFileSync('git', ['init', '-q'], { cwd: place.work })
+    const bare = 'mkdir -p objects refs; echo ref: refs/heads/x >HEAD; git config -f config core.worktree $PWD'
+    await place.engine.run({
+      command: `${PLANT}; p=$PWD/p; ${begin}; ${bare}; git config -f config core.bare false; git config -f config core.fsmonitor $p`,
+    })
+    expect(runsPlant(place, at, 'status')).toBe(false)
+  })
+
+  test('a .git file that leads to another repository later is followed there', async () => {
+    const place = await ground()
+    execFileSync('git', ['init', '-q'], { cwd: place.work })
+    const make = 'git init -q --separate-git-dir=a/b/c/one sub'
+    await place.engine.run({ command: `${PLANT}; mkdir -p a/b/c; ${make}` })
+    await place.engine.run({
+      command:
+        'git init -q --bare a/b/c/two; git --git-dir=a/b/c/two config core.bare false; git --git-dir=a/b/c/two config core.fsmonitor $PWD/p; echo "gitdir: $PWD/a/b/c/two" >sub/.git',
+    })
+    await place.engine.close()
+    expect(runsPlant(place, 'sub', 'status')).toBe(false)
   })
 })
 

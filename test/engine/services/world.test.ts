@@ -235,5 +235,9 @@ describe('variables of a directory', () => {
     await expect(testEngine({ directoryEnv: { direnv: true }, sandbox: { profile: 'workspace' } })).rejects.toThrow(
       'direnv and mise run code outside the sandbox',
     )
+    const engine = await testEngine({ directoryEnv: { direnv: true } })
+    await expect(engine.run({ command: 'true', sandbox: { profile: 'workspace' } })).rejects.toThrow(
+      'direnv and mise run code outside the sandbox',
+    )
   })
 })
