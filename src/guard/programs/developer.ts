@@ -5,7 +5,7 @@ import { judgeCode } from './code/inline.js'
 import { docker, remoteExec } from './start/containers.js'
 import { git } from './git.js'
 import { make } from './code/make.js'
-import { BUILD_FILES, buildFile, just, m4, npmScripts } from './code/recipes.js'
+import { BUILD_FILES, buildFile, CONFIGURED, configured, just, m4, npmScripts } from './code/recipes.js'
 
 /** gcc -wrapper a,b,c runs a b c. */
 const compiler: Program = (call) => {
@@ -34,7 +34,7 @@ const compiles: Program = (call) => {
 /** `apt -o DPkg::Pre-Invoke::=CMD`. */
 const apt: Program = (call) => {
   for (const option of options(call.argv.slice(1), { short: 'otc', long: ['option'] }).all('o', 'option')) {
-    const code = /Invoke(?:-Success)?(?:::)?=(.*)$/is.exec(plain(option))?.[1]
+    const code = /Invoke(?:-Success)?(?:::)?=\{?(.*?)\}?$/is.exec(plain(option))?.[1]
     if (code) call.walker.tryScript(code, call.shell)
   }
   return undefined
@@ -64,7 +64,8 @@ const RUNS_OPTION: Readonly<
   dpkg: { long: ['pre-invoke', 'post-invoke'] },
   ansible: { short: 'a', takes: 'mieulfcbKT' },
   salt: { takes: 'CGE' },
-  pssh: { takes: 'hHlpotei' },
+  'salt-call': {},
+  pssh: { takes: 'hHlpote' },
   socat: {},
   nc: { short: 'ec', takes: 'iIpqswTXxOP' },
   ncat: { short: 'ec', long: ['exec', 'sh-exec'] },
@@ -80,7 +81,12 @@ const RUNS_OPTION: Readonly<
   restic: { long: ['password-command'] },
   borg: { long: ['rsh'] },
   mutt: { short: 'e' },
+  aria2c: { long: ['on-download-complete', 'on-download-error', 'on-download-start', 'on-bt-download-complete'] },
+  wget: { long: ['use-askpass'] },
   mysql: {},
+  mariadb: {},
+  duckdb: {},
+  'clickhouse-local': {},
   psql: {},
   sqlite3: {},
 }
@@ -90,7 +96,7 @@ const runsOption: Program = (call, name) => {
   const given = options(call.argv.slice(1), {
     short: (row.short ?? '') + (row.takes ?? ''),
     long: [...(row.long ?? [])],
-    stop: name === 'adb',
+    stop: /^(?:adb|p[ds]sh)$/.test(name),
   })
   for (const line of [
     ...[...(row.short ?? '')].flatMap((letter) => given.all(letter)),
@@ -120,8 +126,34 @@ const runsOption: Program = (call, name) => {
         for (const landing of [target, `${target}/${basename(source.replace(/^[^/]*:/, ''))}`])
           call.walker.effect('overwrite', landing, call.shell, call.argv)
   }
-  if (name === 'adb' && given.operands[0] === 'shell')
-    call.walker.tryScript(given.operands.slice(1).map(plain).join(' '), call.shell)
+  if (name === 'adb' && given.operands[0] === 'shell') {
+    const line = given.operands.slice(1).map(plain).join(' ')
+    call.walker.tryScript(line, call.shell)
+    // What a person keeps on a phone.
+    if (/\brm\s+-\w*r\w*\s.*\/(?:sdcard|data|storage\/emulated\/0)\/?\*?(?:\s|;|$)/.test(line))
+      call.walker.report('wipe-home', call.argv)
+  }
+  if (name.startsWith('salt')) {
+    const at = given.operands.findIndex((word) => /^cmd\.(?:run|shell|run_all|exec_code)$/.test(plain(word)))
+    if (at >= 0)
+      call.walker.tryScript(
+        given.operands
+          .slice(at + 1)
+          .map(plain)
+          .join(' '),
+        call.shell,
+      )
+  }
+  // `-m file -a 'path=/etc state=absent'`: a module of its own for it.
+  if (name === 'ansible')
+    for (const words of given.all('a'))
+      if (/\bstate=absent\b/.test(words))
+        call.walker.effect(
+          'delete-tree',
+          /\b(?:path|dest|name)=(\S+)/.exec(plain(words))?.[1] ?? '',
+          call.shell,
+          call.argv,
+        )
   if (name === 'wsl') {
     const at = call.argv.findIndex(
       (word, i) =>
@@ -129,14 +161,18 @@ const runsOption: Program = (call, name) => {
     )
     if (at > 0) call.walker.tryScript(call.argv.slice(at).map(plain).join(' '), call.shell)
   }
-  if (name === 'pssh' || name === 'pdsh')
-    call.walker.tryScript(plain(given.operands[given.operands.length - 1] ?? ''), call.shell)
-  if (/^(psql|mysql|sqlite3)$/.test(name)) {
+  if (name === 'pssh' || name === 'pdsh') call.walker.tryScript(given.operands.map(plain).join(' '), call.shell)
+  if (/^(psql|mysql|mariadb|sqlite3|duckdb|clickhouse-local)$/.test(name)) {
     for (const text of [...call.argv.slice(1), ...(call.stdin ?? [])]) {
       const escape = /(?:^|\n)\s*(?:\\!|\.shell|\.system|system|\\sys)\s+(.+)/.exec(plain(text))?.[1]
       if (escape) call.walker.tryScript(escape, call.shell)
       for (const match of plain(text).matchAll(/\b(?:FROM|TO)\s+PROGRAM\s+'((?:[^']|'')*)'/gi))
         call.walker.tryScript((match[1] ?? '').replaceAll("''", "'"), call.shell)
+      // Files that the client writes by itself.
+      for (const match of plain(text).matchAll(
+        /(?:^|\n)\s*(?:\\o|\.output|\.once)\s+(\/\S+)|\b(?:writefile\s*\(\s*|(?:INTO\s+OUTFILE|\)\s*TO)\s+)'([^']+)'/gi,
+      ))
+        call.walker.effect('overwrite', match[1] ?? match[2] ?? '', call.shell, call.argv)
     }
   }
   return undefined
@@ -148,7 +184,24 @@ const cargo: Program = (call, name) => {
   if (given.operands.find((word) => !word.startsWith('+')) === 'clean' && !given.has('n', 'dry-run'))
     for (const directory of [given.get('target-dir') ?? call.shell.get('CARGO_TARGET_DIR').values].flat())
       call.walker.effect('delete-tree', directory, call.shell, call.argv)
+  configured(call, name)
   return runsOption(call, name)
+}
+
+/** `virtualenv --clear DIR`, `uv venv --clear DIR`, `conda env remove -p DIR`: what is in the directory goes. */
+const environments: Program = (call, name) => {
+  const given = options(call.argv.slice(1), { short: 'pn', long: ['prefix', 'name', 'python'] })
+  const words = given.operands.map(plain)
+  const directories =
+    name === 'conda' || name === 'mamba' || name === 'micromamba'
+      ? words.includes('remove') && (words[0] === 'env' || given.has('all'))
+        ? given.all('p', 'prefix')
+        : []
+      : given.has('clear')
+        ? given.operands.filter((word) => plain(word) !== 'venv')
+        : []
+  for (const word of directories) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  return configured(call, name)
 }
 
 /** `rpm --eval '%(CMD)'`: a macro that a shell expands. */
@@ -162,6 +215,7 @@ const macros: Program = (call) => {
 
 export const DEVELOPER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(Object.keys(RUNS_OPTION), runsOption),
+  ...table(CONFIGURED, configured),
   cargo,
   git,
   hub: git,
@@ -176,5 +230,6 @@ export const DEVELOPER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['apt', 'apt-get', 'aptitude'], apt),
   ...table(['rpm', 'rpmbuild', 'rpmspec'], macros),
   ...table(Object.keys(BUILD_FILES), buildFile),
+  ...table(['virtualenv', 'uv', 'conda', 'mamba', 'micromamba'], environments),
   ...table(['ftp', 'telnet', 'gnuplot', 'dc'], shellEscapes),
 }

@@ -8,6 +8,7 @@ import { basename, type Call, type Program } from './row/call.js'
 import { DEVELOPER_PROGRAMS } from './developer.js'
 import { FILE_PROGRAMS } from './files.js'
 import { IN_PLACE_PROGRAMS } from './files/in-place.js'
+import { judgeCode } from './code/inline.js'
 import { INTERPRETER_PROGRAMS, interpret, interpreterName } from './code/interpreters.js'
 import { MACHINE_PROGRAMS } from './machine.js'
 import { PRINTING } from './printing.js'
@@ -139,6 +140,8 @@ function byPath(call: Call, path: string, hops = 8): Alternatives {
 /** `isFound`: its path is known, nothing is searched on PATH. */
 function runProgram(call: Call, name: string, isFound = false): Alternatives {
   call.walker.settings.observer.command(call.argv, call.prefix?.shell ?? call.shell, call.walker)
+  const written = isFound || Object.hasOwn(BUILTINS, name) ? undefined : writtenOnPath(call, name)
+  if (written !== undefined) return byPath(call, written)
   const programs = PROGRAMS.get(name) ?? (name.startsWith('mkfs.') ? PROGRAMS.get('mkfs') : undefined)
   let out: Alternatives | undefined
   // What a program starts inherits the variables in front of it; a builtin changes the shell itself.
@@ -154,9 +157,7 @@ function runProgram(call: Call, name: string, isFound = false): Alternatives {
     if (real !== undefined) return runProgram({ ...call, argv: [real, ...call.argv.slice(1)] }, real)
     if (!call.external && call.shell.functions.has(NOT_FOUND))
       call.walker.call(NOT_FOUND, [call.argv], call.shell.fork(), call.stdin)
-    const written = isSearched ? writtenOnPath(call, name) : undefined
-    if (written !== undefined) return byPath(call, written)
-    unknownWrapper(call, name)
+    unknownWrapper(call, name, isFound)
   }
   return out ?? passedOn(call)
 }
@@ -178,9 +179,9 @@ function passedOn({ argv, shell, stdin, walker }: Call): Alternatives {
 const NOT_FOUND = 'command_not_found_handle'
 
 /** A name on PATH that this command has written itself. */
-function writtenOnPath({ shell }: Call, name: string): string | undefined {
-  if (shell.files.size === 0) return undefined
-  return directoriesOfPath(shell)
+function writtenOnPath({ prefix, shell }: Call, name: string): string | undefined {
+  if (shell.files.size === 0 || name.includes('/')) return undefined
+  return directoriesOfPath(prefix?.shell ?? shell)
     .flatMap((directory) => shell.cwd.map((cwd) => resolvePath(`${directory || '.'}/${name}`, cwd)))
     .find((path) => shell.files.has(path))
 }
@@ -215,8 +216,27 @@ const TALKERS = nameSet(`
 /** A destructive command after the name of a program that is not known here: most likely that program runs it. */
 const GIVEN_AWAY = /^(?:\/(?:usr\/)?s?bin\/)?(?:rm|mkfs(?:\.\w+)?|dd|shred|wipefs|blkdiscard|sudo|bash|sh|rimraf)$/
 
-function unknownWrapper(call: Call, name: string): void {
+/** An option that says of its value that it is run: `--exec CMD`, `--on-complete=CMD`, `-c CMD`. */
+const RUN_OPTION =
+  /^--?(?:[\w-]*(?:exec|cmd|command|run|hook|wrap|shell|script|complete|ssh|rsh)[\w-]*|[cexbgr]|eval\S*|batch|goal|query-goal)$/i
+
+/** Programs that run, or type into a terminal, each text that they are given. */
+const TYPISTS = nameSet('pueue byobu zellij xdotool ydotool wezterm consul multilog start-server-and-test')
+
+/** A destructive command line, or a call that is given one: `system("rm -rf /")`. */
+const GIVEN_TEXT = /^(?:[\w-]+:|["'!])?\s*(?:rm|dd|shred|wipefs|mkfs\S*|sudo|bash|sh)\s/
+const GIVEN_CALL = /[({].*["'`](?:\/bin\/)?(?:rm|dd|shred|wipefs|mkfs\S*|sudo|bash|sh)["'`\s]/s
+
+function unknownWrapper(call: Call, name: string, isFound: boolean): void {
   if (TALKERS.has(name)) return
+  // A program of the project may test what it is told: `./guard --command 'rm -rf /'`.
+  for (const [i, word] of isFound ? [] : call.argv.entries()) {
+    const [, option, value] = /^(--?[\w-]+)[=:](.*)$/s.exec(plain(word)) ?? []
+    const text = option === undefined ? plain(word) : (value ?? '')
+    if (!TYPISTS.has(name) && !RUN_OPTION.test(option ?? plain(call.argv[i - 1] ?? ''))) continue
+    if (GIVEN_TEXT.test(text)) call.walker.tryScript(text.replace(/^(?:[\w-]+:|["'!])\s*/, ''), call.shell)
+    else if (GIVEN_CALL.test(text)) judgeCode(text, 'c', call)
+  }
   const at = call.argv.findIndex((word, i) => i > 0 && GIVEN_AWAY.test(plain(word)))
   if (at > 0 && at < call.argv.length - 1) call.walker.argv(call.argv.slice(at), call.shell.fork(), null)
 }

@@ -100,7 +100,12 @@ const downloads =
       for (const address of given.operands) {
         const file = basename(plain(address).replace(/[?#].*$/, ''))
         if (file !== '' && /\//.test(address))
-          call.walker.effect('create', `${directory === undefined ? '.' : directory}/${file}`, call.shell, call.argv)
+          call.walker.effect(
+            directory?.startsWith('/') ? 'overwrite' : 'create',
+            `${directory ?? '.'}/${file}`,
+            call.shell,
+            call.argv,
+          )
       }
     }
     return named(call, name)
@@ -119,6 +124,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   sfill: removeTrees(),
   wipe: removeTrees(),
   unlink: removeFiles,
+  exch: removeFiles,
   'Remove-Item': removeItem,
   'remove-item': removeItem,
   ri: removeItem,
@@ -147,6 +153,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   chcon,
   find,
   gfind: find,
+  bfs: find,
   fd,
   fdfind: fd,
   rsync,
@@ -179,5 +186,6 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   '7z': sevenZip,
   '7za': sevenZip,
   '7zr': sevenZip,
+  '7zz': sevenZip,
   'qemu-img': qemuImage,
 }

@@ -89,6 +89,15 @@ export const base32: Program = (call) => {
   return given.has('d', 'decode') ? decode(texts, decodeBase32) : encode(texts, encodeBase32)
 }
 
+/** The encoding is an option. */
+export const basenc: Program = (call, name) => {
+  const words = call.argv.slice(1).map(plain)
+  const decodes = words.some((word) => /^(?:-\w*d\w*|--decode)$/.test(word))
+  const texts = inputs(call, options(words, { short: 'w' }).operands)
+  if (words.includes('--base16')) return decodes ? decode(texts, decodeHex) : encode(texts, encodeHex)
+  return words.includes('--base32') ? base32(call, name) : base64(call, name)
+}
+
 export const xxd: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'cgls' })
   const texts = inputs(call, given.operands.slice(0, 1))
@@ -186,6 +195,8 @@ export const cut: Program = (call) => {
     text
       .split('\n')
       .map((line) => {
+        // A line without the separator is passed on whole.
+        if (separator !== '' && !line.includes(separator)) return line
         const pieces = line.split(separator)
         return pieces.filter((_, i) => list.split(',').some((range) => inRange(range, i + 1))).join(separator)
       })

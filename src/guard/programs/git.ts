@@ -6,15 +6,17 @@ import { type Call, known, options, type Program } from './row/call.js'
 
 /** Keys of git's configuration whose value git runs. */
 const GIT_COMMAND_KEYS =
-  /^(alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|hookspath)|sequence\.editor|diff\.external|.*\.(?:textconv|command|cmd|clean|smudge|process|driver|helper|tool|pager|program|receivepack|uploadpack)|pager\..*|credential\.helper)$/i
+  /^(alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|hookspath)|sequence\.editor|diff\.external|.*\.(?:textconv|command|cmd|clean|smudge|process|driver|helper|tool|pager|program|receivepack|uploadpack|packobjectshook|sendmailcmd)|pager\..*|credential\.helper)$/i
 
 /** Options of git's verbs whose value is a command line. */
 const GIT_COMMAND_OPTIONS = nameList(`
   exec extcmd open-files-in-pager tree-filter index-filter msg-filter env-filter commit-filter parent-filter
-  tag-name-filter upload-pack receive-pack
+  tag-name-filter upload-pack receive-pack sendmail-cmd
 `)
 
-const GIT_COMMAND_VERBS = nameSet('rebase difftool grep filter-branch fetch clone push pull ls-remote archive')
+const GIT_COMMAND_VERBS = nameSet(`
+  rebase difftool grep filter-branch fetch clone push pull ls-remote archive send-email
+`)
 
 export const git: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
@@ -28,6 +30,11 @@ export const git: Program = (call) => {
     if (alias) aliases.set(alias[1] ?? '', alias[2] ?? '')
     if (word === '-C') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
     if (word === '-c') gitConfig(words[i + 1] ?? '', call)
+    const moved = word === '-c' ? /^core\.worktree=(.+)$/i.exec(words[i + 1] ?? '')?.[1] : undefined
+    if (moved !== undefined) {
+      elsewhere = true
+      inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(moved, cwd)))
+    }
     // git refuses an empty name of a directory.
     if (/^--(?:git-dir|work-tree)=$/.test(word)) return undefined
     if (word.startsWith('--work-tree='))
@@ -86,7 +93,8 @@ export const git: Program = (call) => {
   } else if (verb === 'rm') {
     const given = options(rest)
     if (given.has('r') && !given.has('cached', 'n', 'dry-run'))
-      for (const target of given.operands) call.walker.effect('delete', target, inner, call.argv)
+      for (const target of given.operands)
+        call.walker.effect(target === '.' ? 'delete-tree' : 'delete', target, inner, call.argv)
   } else if (verb === 'bisect' && rest[0] === 'run') call.walker.argv(rest.slice(1), inner, null)
   else if (verb === 'submodule' && rest.includes('foreach'))
     call.walker.script(

@@ -2,7 +2,7 @@
 import { nameList } from '../../contract/quote.js'
 import { plain, readable, TREE, UNKNOWN } from '../words/text.js'
 import { ACCOUNT_PROGRAMS } from './machine/accounts.js'
-import { options, type Program, table } from './row/call.js'
+import { fieldsOf, options, type Program, table } from './row/call.js'
 import { cronJobs } from './machine/cron.js'
 import { DISK_PROGRAMS } from './machine/disks.js'
 import { NETWORK_PROGRAMS } from './machine/network.js'
@@ -32,10 +32,11 @@ const crontab: Program = (call) => {
 }
 
 const ESSENTIAL_PACKAGE =
-  /^(libc6|libc-bin|libc|glibc(-common)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|apk-tools|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|\^?linux-image(?:\.?\*)?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|alpine-base|alpine-baselayout|base|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
+  /^(libc6|libc-bin|libc|glibc(-common|-solibs)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|apk-tools|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|\^?linux-image(?:\.?\*)?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|alpine-base|alpine-baselayout|base|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
 
 const packages: Program = (call, name) => {
-  const words = call.argv.slice(1).map(plain)
+  const listed = call.argv.includes('-') ? (call.stdin ?? []).flatMap(fieldsOf) : []
+  const words = [...call.argv.slice(1), ...listed].map(plain)
   const simulated = words.some((word) =>
     /^(-s|--simulate|--just-print|--dry-run|--recon|--no-act|-p|--print|--test|--assumeno|-d|--download-only)$/.test(
       word,
@@ -54,20 +55,44 @@ const packages: Program = (call, name) => {
     pacman: /^-R\w*$|^--remove$/,
     apk: /^del$/,
     'nix-env': /^(-e|--uninstall)$/,
-    emerge: /^(-C|--unmerge)$/,
+    emerge: /^(-\w*C|--unmerge)$/,
     snap: /^remove$/,
-    xbps: /^-R/,
+    'xbps-remove': /./,
     opkg: /^remove$/,
+    pkg: /^(delete|remove)$/,
+    swupd: /^bundle-remove$/,
+    'rpm-ostree': /^(uninstall|override)$/,
+    tdnf: /^(remove|erase)$/,
+    urpme: /./,
+    slackpkg: /^remove$/,
+    removepkg: /./,
+    equo: /^(remove|rm|unmerge)$/,
+    eopkg: /^(remove|rm)$/,
   }
   if (simulated && !(name === 'pacman' && words.includes('-d'))) return undefined
   const pattern = removes[name]
   const hit =
     pattern && words.some((word) => pattern.test(word))
-      ? words.find((word) => ESSENTIAL_PACKAGE.test(word) || word === '*' || word === '.*' || word.includes(TREE))
+      ? words.find(
+          (word) =>
+            ESSENTIAL_PACKAGE.test(word.replace(/^[\w-]+\//, '')) ||
+            EVERY_PACKAGE.test(word) ||
+            (name === 'pkg' && /^-\w*a|^--all$|^pkg$/.test(word)),
+        )
       : undefined
   if (hit !== undefined) call.walker.report('remove-essential-package', [name, ...words.map(readable)])
+  // The files of a package, and every directory in which it has one.
+  if (
+    /^(?:dpkg|rpm|dpkg-query)$/.test(name) &&
+    words.some((word) => /^(?:-L|--listfiles|-q\w*l\w*|--list)$/.test(word))
+  )
+    if (words.some((word) => !word.startsWith('-')))
+      return [`/usr\n/etc\n${words.some((word) => ESSENTIAL_PACKAGE.test(word)) ? '/bin/bash\n' : ''}`]
   return LISTS_ALL[name]?.test(words.join(' ')) ? [`${TREE}\n`] : undefined
 }
+
+/** Words that mean all that is installed. */
+const EVERY_PACKAGE = new RegExp(`^(?:\\*|\\.\\*|~i|\\?installed|os-core)$|${TREE}`)
 
 /** What makes a package manager print every package that is installed. */
 const LISTS_ALL: Readonly<Record<string, RegExp>> = {
@@ -131,6 +156,7 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(
     nameList(`
       apt apt-get aptitude dpkg dpkg-query rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg
+      xbps-remove pkg swupd rpm-ostree tdnf urpme slackpkg removepkg equo eopkg
     `),
     packages,
   ),

@@ -20,6 +20,7 @@ import { jq, locate } from './code/recipes.js'
 import {
   base32,
   base64,
+  basenc,
   cat,
   cut,
   grep,
@@ -126,7 +127,9 @@ const ls: Program = ({ argv }) => {
   if (given.operands.some((path) => /^\/proc\/?$/.test(path))) return [`${TREE}\n`]
   // Names given with wildcards or -d are printed as they are; of a directory, every name in it.
   const named = given.has('d', 'directory') || given.operands.some(hasWildcard)
-  return [named ? given.operands.map((path) => `${path}\n`).join('') : `${STAR}\n`]
+  const itself = given.operands.map((path) => `${path}\n`).join('')
+  if (named) return [itself]
+  return given.operands.some((path) => /^(?:\/usr)?\/s?bin\/[^/]/.test(path)) ? [itself, `${STAR}\n`] : [`${STAR}\n`]
 }
 
 const yes: Program = ({ argv }) => [`${argv.slice(1).map(plain).join(' ') || 'y'}\n`]
@@ -145,6 +148,23 @@ const which: Program = ({ argv }) => [
     .operands.map((name) => `${name.includes('/') ? name : `/usr/bin/${name}`}\n`)
     .join(''),
 ]
+
+/** Which file system a path is on, and where that is mounted: the root, as far as is known. */
+const mounted: Program = ({ argv }) => {
+  const words = argv.slice(1).join(' ')
+  if (/(?:^|[\s,=])SOURCE\b|--output=source/i.test(words)) return [`/dev/${UNKNOWN}\n`]
+  if (/\bTARGET\b|--output=target/i.test(words)) return ['/\n']
+  return ANYTHING
+}
+
+/** Names of disks, with `/dev/` in front where it is asked for. */
+const disks: Program = ({ argv }, name) =>
+  name === 'blkid' || argv.some((word) => /^-\w*p|PATH/.test(word)) ? [`/dev/${UNKNOWN}\n`] : ANYTHING
+
+const userDirectory: Program = ({ argv, shell }) => {
+  const name = plain(argv[1] ?? '').toLowerCase()
+  return shell.home.map((home) => `${home}${name === '' ? '' : `/${name[0]?.toUpperCase()}${name.slice(1)}`}\n`)
+}
 
 const mktemp: Program = () => [`/tmp/${UNKNOWN}\n`]
 
@@ -172,6 +192,7 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   tail: headTail,
   base64,
   base32,
+  basenc,
   xxd,
   openssl,
   tr,
@@ -190,6 +211,11 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   realpath,
   readlink: realpath,
   ls,
+  dir: ls,
+  vdir: ls,
+  ...table(['findmnt', 'df'], mounted),
+  ...table(['lsblk', 'blkid'], disks),
+  'xdg-user-dir': userDirectory,
   du: lists(/^(-\w*a\w*|--all)$/, 'dtBX'),
   tree: lists(/^-\w*f/, 'LPIo'),
   rg: lists(/^--files$/, 'efgtTABCMjrm'),
@@ -199,7 +225,8 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   ...table(['jq', 'yq'], jq),
   ...table(['locate', 'mlocate', 'plocate', 'slocate'], locate),
   which,
-  whereis: which,
+  whereis: ({ argv }) =>
+    options(argv.slice(1), { short: 'BMS' }).operands.map((name) => `${name}: /usr/bin/${name} /usr/share/${name}\n`),
   sort: through('kotTS'),
   uniq: through('fsw'),
   nl: through('bdfhilnpsvw'),
@@ -217,5 +244,5 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   uudecode: opaqueFilter,
   gpg: opaqueFilter,
   // They talk about what they are given, and what they say is not followed.
-  ...table(nameList('wc diff cmp comm file df md5sum sha1sum sha256sum date uname'), () => undefined),
+  ...table(nameList('wc diff cmp comm file md5sum sha1sum sha256sum date uname'), () => undefined),
 }

@@ -192,7 +192,7 @@ function missedDevice({ kind, path }: Effect, guessed: boolean): Judged | undefi
 
 /** Folders in which a person keeps work: a command that removes one whole removes what cannot be made again. */
 const KEPT =
-  /^((?:Documents|Desktop|Pictures|Photos|Music|Videos|Movies|Library|Mail|Maildir|Dropbox|OneDrive|[Pp]rojects|repos|Developer|\.ssh|\.gnupg|\.aws|\.kube|\.password-store|\.mozilla|\.thunderbird|\.config|\.local\/share))(\/?[\uFDD1\uFDD2\uFDD5]+)?$/
+  /^((?:Documents|Desktop|Pictures|Photos|Music|Videos|Movies|Library|Mail|Maildir|Dropbox|OneDrive|[Pp]rojects|repos|Developer|\.ssh|\.gnupg|\.aws|\.kube|\.password-store|\.mozilla|\.thunderbird|\.config|\.local\/share(?:\/keyrings)?))(\/?[\uFDD1\uFDD2\uFDD5]+)?$/
 
 /** Below home, a few directories hold what cannot be made again, and the shell's history. */
 function sensitiveHomePath({ kind, path, mode }: Effect, homes: readonly string[]): Judged | undefined {

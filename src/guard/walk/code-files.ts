@@ -9,7 +9,7 @@ import { hasUnknown, plain } from '../words/text.js'
 import type { Walker } from './walk.js'
 
 const SHELL_CODE =
-  /\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xinitrc|xprofile|envrc)$|^\/etc\/(?:profile|bash\.bashrc|rc\.local|environment|profile\.d\/[^/]+|cron\.(?:daily|hourly|weekly|monthly)\/[^/]+|init\.d\/[^/]+|update-motd\.d\/[^/]+|apt\/apt\.conf\.d\/[^/]+)$|\/\.git\/hooks\/[^/]+$|\/\.husky\/[^/]+$|\/\.githooks\/[^/]+$|\/(?:pre|post)-(?:commit|push|checkout|merge|rewrite|receive|applypatch)$|\/(?:commit-msg|prepare-commit-msg|applypatch-msg)$/
+  /\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xinitrc|xprofile|envrc)$|\/fish\/(?:config|conf\.d\/[^/]+)\.fish$|^\/etc\/(?:profile|bash\.bashrc|rc\.local|environment|profile\.d\/[^/]+|cron\.(?:daily|hourly|weekly|monthly)\/[^/]+|init\.d\/[^/]+|update-motd\.d\/[^/]+|NetworkManager\/dispatcher\.d\/[^/]+|network\/if-[\w-]+\.d\/[^/]+|dhcp\/dhclient-\w+-hooks\.d\/[^/]+)$|\/\.git\/hooks\/[^/]+$|\/\.husky\/[^/]+$|\/\.githooks\/[^/]+$|\/(?:pre|post)-(?:commit|push|checkout|merge|rewrite|receive|applypatch)$|\/(?:commit-msg|prepare-commit-msg|applypatch-msg)$/
 const CRON_TABLE = /^\/etc\/(?:crontab|cron\.d\/[^/]+)$|^\/var\/spool\/cron\//
 const GIT_CONFIG = /\/\.git\/config$|\/\.gitconfig$|\/\.config\/git\/config$|^\/etc\/gitconfig$/
 const UNIT = /\/systemd\/(?:system|user)\/[^/]+\.(?:service|timer)$|\.desktop$/
@@ -33,6 +33,11 @@ export function judgeCodeFile(path: string, texts: readonly string[], shell: She
     else if (/\/(?:site|user)customize\.py$/.test(path)) walker.code(plain(text))
     else if (/\/udev\/rules\.d\/[^/]+$/.test(path))
       for (const match of plain(text).matchAll(/\bRUN(?:\{program\})?\+?="([^"]*)"/g)) judge(match[1] ?? '')
+    else if (/^\/etc\/modprobe\.d\//.test(path))
+      for (const match of plain(text).matchAll(/^\s*(?:install|remove)\s+\S+\s+(.*)$/gm)) judge(match[1] ?? '')
+    else if (/^\/etc\/apt\/apt\.conf/.test(path))
+      for (const match of plain(text).matchAll(/"([^"]*)"/g)) judge(match[1] ?? '')
+    else if (path === '/proc/sys/kernel/core_pattern') judge(/^\|(.*)$/m.exec(plain(text))?.[1] ?? '')
     else if (UNIT.test(path))
       for (const match of plain(text).matchAll(/^Exec(?:Start|StartPre|StartPost|Stop|Reload)?=[-@+!]*(.*)$/gm))
         judge(match[1] ?? '')

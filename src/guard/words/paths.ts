@@ -117,7 +117,7 @@ export function isRawDevice(path: string): boolean {
 }
 
 const KERNEL_SWITCHES =
-  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/(?:security|reboot|kexec)[^/]*(?:\/.*)?|class\/block\/.*\/device\/delete|block\/.*\/device\/delete|bus\/.*\/remove|class\/scsi_host\/.*)$/
+  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/(?:security|reboot|kexec)[^/]*(?:\/.*)?|(?:class\/)?block\/.*\/device\/(?:delete|state)|fs\/selinux\/enforce|bus\/.*\/remove|class\/scsi_host\/.*)$/
 
 /** `/bin` and `/usr/bin` are one directory on today's systems; names are compared in the short form. */
 function usrMerged(path: string): string {

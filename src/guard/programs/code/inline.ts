@@ -12,11 +12,11 @@ import { decodedStrings, foldedCode, type Outside, strings } from './text.js'
 
 /** Calls that hand text to a shell or start a program. */
 const STARTS =
-  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|command|callCommand|readProcess|run-program|shell|shellout|Process)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||open\b[^\n;]*\|\s*["']|\bsystem\b/
+  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|command|callCommand|readProcess|run-program|shell|shellout|Process|Command|run_command|execShellCmd|EXEC|runProgram)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||open\b[^\n;]*\|\s*["']|\bsystem\b/
 
 /** Calls that remove what they are given; the second group is read as the path. */
 const REMOVES_TREE =
-  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir(?:_all)?|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory|rmrf|removedirs|deleteRecursively|del_dir_r|removeItem|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*(?:atPath:\s*)?/g
+  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir(?:_all)?|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory(?:\/files)?|rmrf|removedirs|deleteRecursively|del_dir_r|removeItem|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*(?:atPath:\s*)?/g
 const REMOVES_FILE =
   /\b(?:os\.(?:remove|unlink|truncate)|delete-file|unlink(?:Sync)?|file\.remove|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
 const WRITES =
@@ -54,6 +54,8 @@ export function judgeCode(code: string, language: string, call: Call): void {
       if (/[(]/.test(text) && text.length < source.length - 4)
         call.walker.budget.deeper(() => judgeCode(text, language, call))
   }
+  for (const match of source.matchAll(/\b(?:run|shell)\s*<([^<>\n]+)>/g))
+    call.walker.tryScript(match[1] ?? '', call.shell)
   if (language === 'tclsh')
     for (const match of source.matchAll(/\b(?:exec|spawn)\s+([^\]\n;]+)/g))
       call.walker.tryScript(match[1] ?? '', call.shell)
@@ -67,7 +69,7 @@ export function judgeCode(code: string, language: string, call: Call): void {
   const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
   for (const match of redirect) call.walker.effect('overwrite', match[1] ?? '', call.shell, call.argv)
   if (
-    /\bos\.kill\s*\(\s*(?:-1\b|1\s*,(?!\s*0))|\bprocess\.kill\s*\(\s*-1\b|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(
+    /\bos\.kill\s*\(\s*(?:-1\b|1\s*,(?!\s*0))|\b(?:process\.|posix_)kill\s*\(\s*-1\b|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(
       source,
     )
   )
@@ -79,7 +81,7 @@ export function judgeCode(code: string, language: string, call: Call): void {
 const JAVASCRIPT = /^(?:node|deno|bun|ts)$/
 
 /** What the code may ask of the world around it, as far as it is known. */
-function outsideOf(call: Call): Outside {
+export function outsideOf(call: Call): Outside {
   const environment = call.prefix?.shell ?? call.shell
   return {
     home: call.shell.home[0] ?? '',
@@ -99,8 +101,8 @@ function inDirectory(source: string, call: Call): Call {
 }
 
 /** What print statements with constant text would write; enough to follow `python -c "print(...)" | sh`. */
-export function printedBy(code: string): readonly string[] | undefined {
-  const source = foldedCode(code, 'any').replace(
+export function printedBy(code: string, call: Call): readonly string[] | undefined {
+  const source = foldedCode(code, 'any', outsideOf(call)).replace(
     /\bprintf\s*\(?\s*"((?:[^"\\]|\\.)*)"((?:\s*,\s*(?:\d+|"[^"]*"))+)/g,
     (_, format: string, given: string) => `printf "${filled(format, given.match(/\d+|"[^"]*"/g) ?? [])}"`,
   )
@@ -142,7 +144,7 @@ function startedCommands(source: string, call: Call): void {
   for (const [i, one] of found.entries()) {
     const previous = found[i - 1]
     const between = previous ? source.slice(previous.end, one.start) : ''
-    if (previous && (/^\s*,\s*(?:\[\s*)?$/.test(between) || /^\s+$/.test(between))) group.push(one.text)
+    if (previous && NEIGHBOURS.test(between)) group.push(one.text)
     else {
       runGroup(group, call)
       group = [one.text]
@@ -161,6 +163,10 @@ function startedCommands(source: string, call: Call): void {
       if (/^[/~]/.test(text)) call.walker.tryScript(`${head[1] ?? ''}${text}`, call.shell)
   for (const words of lists) runGroup(words, call)
 }
+
+/** Between two words of one argv: `"rm", ["-rf"`, `"rm").args(["-rf"`, `"rm" nil nil nil "-rf"`, `"rm" (list "-rf"`. */
+const NEIGHBOURS =
+  /^\s*(?:,\s*(?:\{\s*args\s*:\s*)?(?:\[\s*)?|\)\s*\.args?\(\s*&?\[?\s*|(?:\s+nil)+\s+|\s'?\((?:list\s+)?|\s+)$/
 
 function runGroup(group: readonly string[], call: Call): void {
   if (group.length < 2) return
@@ -224,6 +230,13 @@ function fileCalls(source: string, call: Call): void {
       path(match.index + match[0].length),
       /0o?([0-7]{3,4})/.exec(source.slice(match.index, match.index + 200))?.[1] ?? '777',
     )
+  // Perl and Lisp name the mode, or nothing, first.
+  for (const match of source.matchAll(/\b(chmod|chown)\s*\(?\s*(\d+)\s*,(?:\s*\d+\s*,)?\s*(["'][^"'\n]+["'])/g))
+    effect(match[1] === 'chmod' ? 'mode' : 'owner', match[3]?.slice(1, -1), match[2])
+  for (const match of source.matchAll(
+    /\bwrite-region\b[^\n)]*?nil\s+"([^"]+)"|\bwritefile\s*\([^\n]*,\s*["'](\/[^"']+)["']/g,
+  ))
+    effect('overwrite', match[1] ?? match[2])
   for (const match of source.matchAll(
     /(?:\b(?:Path|File)\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch|rename|deleteDir)\b/g,
   ))

@@ -1,8 +1,10 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
 import { hasUnknown, plain, TREE, UNKNOWN } from '../../words/text.js'
 import { basename, type Call, fieldsOf, known, onlyTalks, options, type Program, table } from '../row/call.js'
-import { judgeCode, printedBy } from './inline.js'
+import { judgeCode, outsideOf, printedBy } from './inline.js'
+import { decodeBase64 } from '../row/decoding.js'
 import { sed, sedOutput } from './sed.js'
+import { foldedCode } from './text.js'
 
 interface Interpreter {
   /** Short options whose value is code. */
@@ -55,6 +57,15 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   irb: { code: 'e' },
   pry: { code: 'e' },
   ts: { code: 'ep' },
+  sage: { code: 'c' },
+  matlab: { code: 'r', long: ['batch'] },
+  jrunscript: { code: 'e' },
+  jjs: { code: '' },
+  gp: { code: '' },
+  clisp: { code: 'x' },
+  ecl: { code: '', long: ['eval'] },
+  gprolog: { code: '', long: ['query-goal', 'init-goal'] },
+  bb: { code: 'e', long: ['eval'] },
 }
 
 /** Other names of the same languages. */
@@ -73,6 +84,7 @@ const OTHER_NAMES = new Map([
   ['runhaskell', 'ghc'],
   ['wish', 'tclsh'],
   ['expect', 'tclsh'],
+  ['clj', 'clojure'],
 ])
 
 /** `python3.12`, `perl5.36`, `lua5.4`, `ruby3.1` are the same languages. */
@@ -93,7 +105,7 @@ export const interpret: Program = (call, name) => {
     short: spec.code + (spec.short ?? ''),
     long: [...(spec.long ?? [])],
     stop: !perlish,
-    singleDash: language === 'erl',
+    singleDash: language === 'erl' || language === 'matlab',
   })
   const codes = [
     ...[...spec.code].flatMap((letter) => given.all(letter)),
@@ -108,6 +120,22 @@ export const interpret: Program = (call, name) => {
       if (/^-[a-zA-Z0-9]*e$/.test(arg) && args[i + 1] !== undefined && !codes.includes(args[i + 1] ?? ''))
         codes.push(args[i + 1] ?? '')
   if (/^(?:deno|crystal)$/.test(language) && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
+  if (language === 'bb') codes.push(...given.operands.filter((word) => word.startsWith('(')))
+  if (language === 'nim')
+    codes.push(...args.flatMap((arg) => (/^--eval[:=]/.test(arg) ? [arg.replace(/^--eval[:=]/, '')] : [])))
+  // Bytes of two to a character.
+  if (language === 'pwsh')
+    for (const coded of given.all('EncodedCommand')) codes.push((decodeBase64(plain(coded)) ?? '').replaceAll('\0', ''))
+  // IPython's own: `!CMD` and `%sx CMD`.
+  if (/^ipython/.test(name))
+    for (const code of codes)
+      for (const [, line = ''] of plain(code).matchAll(/^\s*(?:!{1,2}|%sx |%system )(.*)$/gm))
+        call.walker.tryScript(line, call.shell)
+  // `find / | perl -ne unlink`: each line names a file.
+  if (perlish && codes.some((code) => /\bunlink\b\s*(?:\$_\s*)?(?:[;}]|$)/.test(plain(code))))
+    for (const text of call.stdin ?? [])
+      for (const file of text.split(/[\n\0]/))
+        if (file !== '') call.walker.effect('delete', file, call.shell, call.argv)
   // `perl -ne CODE`: each line of the input is `$_`.
   const line = perlish && args.some((arg) => /^-[a-zA-Z0-9]*[np]/.test(arg)) ? call.stdin?.find(known) : undefined
   const before = line === undefined ? '' : `$_ = ${JSON.stringify(line.trim())};\n`
@@ -119,18 +147,27 @@ export const interpret: Program = (call, name) => {
   // `node -p '"/"'` prints the value of its expression.
   const value =
     language === 'node' && given.has('p', 'print')
-      ? /^\s*(["'`])([^"'`\\]*)\1\s*$/.exec(plain(codes[0] ?? ''))?.[2]
+      ? /^\s*(["'`])([^"'`\\]*)\1\s*$/.exec(foldedCode(plain(codes[0] ?? ''), 'node', outsideOf(call)))?.[2]
       : undefined
   if (value !== undefined) return [`${value}\n`]
   if (codes.length > 0 && language === 'perl' && args.some((arg) => /^-[a-zA-Z0-9]*p[a-zA-Z0-9]*$/.test(arg)))
     return sedOutput(codes.map(plain), call, given.operands)
-  if (codes.length > 0) return printedBy(codes.map(plain).join('\n'))
+  // What comes in is decoded and goes on.
+  const coded = codes.some((code) => /b64decode|decode_base64|\batob\b|Base64\.|decode64/.test(code))
+    ? call.stdin?.find(known)
+    : undefined
+  if (coded !== undefined) return [decodeBase64(coded.trim()) ?? UNKNOWN]
+  if (codes.length > 0) return printedBy(codes.map(plain).join('\n'), call)
   const [file] =
     language === 'deno' && given.operands[0] === 'run'
       ? given.operands.slice(1).filter((word) => word === '-' || !word.startsWith('-'))
       : given.operands
   const module = language === 'python' ? given.get('m') : undefined
   if (module !== undefined) {
+    // A directory that is emptied first.
+    if (module === 'venv' && given.operands.includes('--clear'))
+      for (const word of options(given.operands).operands)
+        call.walker.effect('delete-tree', word, call.shell, call.argv)
     if (module === 'timeit')
       for (const code of options(given.operands, { short: 'snru' }).operands.concat(given.all('s')))
         runText(code, language, call)
@@ -209,7 +246,10 @@ const awk: Program = (call) => {
   const everything =
     (call.stdin ?? []).some((text) => text.includes(TREE)) &&
     programs.every((program) => !/[/~]|==/.test(plain(program)))
-  const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'))
+  const recased = /^\s*\{\s*print\s+to(low|upp)er\(\s*\$0\s*\)\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
+  if (recased !== undefined && call.stdin)
+    return call.stdin.map((text) => (recased === 'low' ? text.toLowerCase() : text.toUpperCase()))
+  const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'), call)
   if (given.all('i').includes('inplace'))
     for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
   return printed
@@ -239,8 +279,13 @@ const LINE_EDITORS = /^(?:vim?|nvim|ex|ed|red|gvim|rvim)$/
 const editor: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
   const lines = words.flatMap((word, i) =>
-    /^(-\w*c|--cmd|-S)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : [],
+    /^(-\w*c|--cmd)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : [],
   )
+  // A file of commands, or of keys.
+  for (const [i, word] of call.argv.slice(1).entries())
+    if (/^-[Ssl]$/.test(words[i - 1] ?? ''))
+      for (const text of call.walker.streams.contents(word, call.shell))
+        if (text !== UNKNOWN) lines.push(...(words[i - 1] === '-l' ? [`lua ${plain(text)}`] : plain(text).split('\n')))
   const batch =
     words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(?:ex|ed|red)$/.test(basename(call.argv[0] ?? ''))
   if (batch) for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
@@ -261,7 +306,7 @@ const editor: Program = (call) => {
     if (shell?.[1]) call.walker.tryScript(shell[1], call.shell)
     const writes = /^:?\s*(?:w|write|wq|sav(?:eas)?|x)!?\s+(\/[^\s|]+)/.exec(line)
     if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
-    if (/\b(system|systemlist|jobstart|termopen|os\.execute|job_start|term_start|delete)\s*\(/.test(line))
+    if (/\b(system|systemlist|jobstart|termopen|os\.execute|job_start|term_start|delete|writefile)\s*\(/.test(line))
       judgeCode(line.replace(/^:?\s*(call|lua|py3?|python3?)\s+/, ''), 'vim', call)
     const rust = /^:?\s*(?:py3?|python3?|perl|ruby|lua)\s+(.*)$/s.exec(line)
     if (rust?.[1]) judgeCode(rust[1], 'python', call)
@@ -271,7 +316,7 @@ const editor: Program = (call) => {
 
 const emacs: Program = (call) => {
   for (const [i, word] of call.argv.entries())
-    if (/^--?(eval|execute)$/.test(word)) judgeCode(plain(call.argv[i + 1] ?? ''), 'lisp', call)
+    if (/^(?:--?(?:eval|execute)|-e)$/.test(word)) judgeCode(plain(call.argv[i + 1] ?? ''), 'lisp', call)
   for (const word of call.argv) {
     const code = /^--(?:eval|execute)=(.*)$/s.exec(plain(word))?.[1]
     if (code) judgeCode(code, 'lisp', call)
@@ -290,4 +335,10 @@ export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red', 'less', 'more', 'most'], editor),
   emacs,
   emacsclient: emacs,
+  // `%sh{CMD}` of Kakoune.
+  kak: (call) => {
+    for (const word of call.argv.slice(1))
+      for (const [, line = ''] of plain(word).matchAll(/%sh\{([^}]*)\}/g)) call.walker.tryScript(line, call.shell)
+    return undefined
+  },
 }

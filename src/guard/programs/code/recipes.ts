@@ -1,4 +1,5 @@
 /** Small languages whose programs hold commands: m4, just, cmake scripts, jq that prints, packages with scripts. */
+import { nameList } from '../../../contract/quote.js'
 import { activate, type Alternatives, ANYTHING, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { type Call, fieldsOf, known, options, type Program } from '../row/call.js'
 import { decodeBase64 } from '../row/decoding.js'
@@ -62,8 +63,33 @@ export const BUILD_FILES: Readonly<Record<string, readonly string[]>> = {
   invoke: ['tasks.py'],
   fab: ['fabfile.py'],
   tox: ['tox.ini'],
+  bundle: ['Gemfile'],
+  meson: ['meson.build'],
   nox: ['noxfile.py'],
 }
+
+/** Code that tools read by the name of its file, wherever this command or its session wrote one. */
+const CONFIGURES: readonly { readonly programs: string; readonly files: RegExp; readonly language: string }[] = [
+  { programs: 'pip pip3 uv poetry', files: /\/setup\.py$/, language: 'python' },
+  { programs: 'pytest', files: /\/conftest\.py$/, language: 'python' },
+  { programs: 'cargo', files: /\/(?:build|main)\.rs$/, language: 'c' },
+  {
+    programs: 'vite vitest jest mocha webpack rollup babel eslint prettier next nuxt astro tsup playwright gulp grunt',
+    files: /\/(?:[\w-]+\.config|\.(?:eslint|babel|prettier|mocha)rc|[gG](?:ulp|runt)file)\.[cm]?[jt]s$/,
+    language: 'node',
+  },
+]
+
+/** Judges code that this program will find beside it. */
+export const configured: Program = (call, name) => {
+  for (const { programs, files, language } of CONFIGURES)
+    if (nameList(programs).includes(name))
+      for (const [path, found] of call.shell.files)
+        if (files.test(path)) for (const text of found) if (known(text)) judgeCode(plain(text), language, call)
+  return undefined
+}
+
+export const CONFIGURED = CONFIGURES.flatMap(({ programs }) => nameList(programs))
 
 /** Runs a build file that this command or its session wrote, or code that is given by `-e`: its strings are judged. */
 export const buildFile: Program = (call, name) => {
@@ -83,7 +109,7 @@ export const buildFile: Program = (call, name) => {
 
 export const cmake: Program = (call, name) => {
   const at = call.argv.indexOf('-P')
-  for (const text of at > 0 ? texts(call, [call.argv[at + 1] ?? '']) : []) {
+  for (const text of texts(call, [at > 0 ? (call.argv[at + 1] ?? '') : 'CMakeLists.txt'])) {
     for (const match of text.matchAll(/\bexecute_process\s*\(\s*COMMAND\s+([^)]*)/gi))
       call.walker.tryScript(
         (match[1] ?? '').replace(/\b(?:WORKING_DIRECTORY|RESULT_VARIABLE|OUTPUT_\w+)\b.*/s, ''),
@@ -108,6 +134,10 @@ export const jq: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: 'LfC', long: ['arg', 'argjson', 'indent', 'from-file'] })
   const filter = plain(given.operands[0] ?? '')
   const [, literal, coded] = /^\s*("(?:[^"\\]|\\.)*")\s*(\|\s*@base64d)?\s*$/.exec(filter) ?? []
+  // `jq -R @base64d`: each line of the input as a text.
+  const [line] = call.stdin ?? []
+  if (given.has('R', 'raw-input') && /^(?:\.\s*\|\s*)?@base64d$/.test(filter.trim()) && known(line))
+    return [`${decodeBase64(line.trim()) ?? UNKNOWN}\n`]
   const raw = name === 'yq' || given.has('r', 'raw-output', 'j', 'join-output')
   if (literal === undefined) return raw ? fieldOf(filter, call.stdin) : undefined
   try {

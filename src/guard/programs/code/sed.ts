@@ -94,6 +94,8 @@ function substitutions(script: string): Substitution[] {
 /** Applies a substitution with a plain or simple pattern. */
 function applied(text: string, { pattern, replacement, flags }: Substitution): string {
   const literal = pattern.replace(/\\([/.*[\]^$|])/g, '$1')
+  if (/^\^?\.\*\$?$/.test(pattern) && /^\\[LU]&$/.test(replacement))
+    return replacement[1] === 'L' ? text.toLowerCase() : text.toUpperCase()
   const to = replacement.replace(/\\(?![&\d])(.)/g, '$1')
   if (/^[\w /\\.@#%:=,-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, '')))
     return flags.includes('g') ? text.replaceAll(literal, () => to) : text.replace(literal, () => to)
@@ -111,6 +113,15 @@ export function sedOutput(
   call: Call,
   files: readonly string[],
 ): readonly string[] | undefined {
+  // Every line becomes the same text, whatever was in it.
+  const [only, ...others] = scripts.flatMap(substitutions)
+  if (
+    only !== undefined &&
+    others.length === 0 &&
+    /^\^?\.\*\$?$/.test(only.pattern) &&
+    !/[&]|\\\d/.test(only.replacement)
+  )
+    return [`${applied('.', only)}\n`]
   if (files.length > 0 || !call.stdin) return undefined
   return call.stdin.map((text) => {
     let out = text

@@ -19,12 +19,13 @@ export function foldedCode(code: string, language: string, outside?: Outside): s
   const known = outside && ASKS_OUTSIDE.test(code) ? withOutside(code, outside) : code
   const characters = known
     .replace(/\{\s*chr\((\d{2,3})\)\s*\}/g, (_, number: string) => String.fromCharCode(Number(number)))
+    .replace(/\bchr\(\s*(\d{2,3})\s*\)/g, (_, number: string) => JSON.stringify(String.fromCharCode(Number(number))))
     .replace(/\$\{\s*(?:"([^"`]*)"|'([^'`]*)')\s*\}/g, (_, double?: string, single?: string) => double ?? single ?? '')
   return withFormats(withVariables(joined(withNames(characters), language), language))
 }
 
 const HOME_CALLS =
-  /(?:(?:pathlib\.)?Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*["']~\/?["']\s*\)|os\.environ(?:\.get\()?\[?\(?\s*["']HOME["']\s*[\])]|os\.getenv\(\s*["']HOME["']\s*\)|process\.env\.HOME|process\.env\[["']HOME["']\]|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(\s*["']HOME["']\s*\)|\$_(?:ENV|SERVER)\[["']HOME["']\]|File\.expand_path\(["']~["']\)|Deno\.env\.get\(["']HOME["']\))/g
+  /(?:(?:pathlib\.)?Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*["']~\/?["']\s*\)|os\.environ(?:\.get\()?\[?\(?\s*["']HOME["']\s*[\])]|os\.getenv\(\s*["']HOME["']\s*\)|process\.env\.HOME|process\.env\[["']HOME["']\]|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(\s*["']HOME["']\s*\)|\$_(?:ENV|SERVER)\[["']HOME["']\]|File\.expand_path\(["']~["']\)|Deno\.env\.get\(["']HOME["']\)|vim\.env\.HOME|\$HOME\b(?=\s*,))/g
 
 /** `expanduser("~/x")`, `Path("~/x").expanduser()`, `File.expand_path("~/x")`. */
 const HOME_PATHS =
@@ -44,7 +45,8 @@ export function strings(source: string): { text: string; start: number; end: num
   return found
 }
 
-const ASKS_OUTSIDE = /argv|\bshift\b|env|home|expanduser|expand_path|stdin|input|gets|sep\b|separator|readFileSync/i
+const ASKS_OUTSIDE =
+  /argv|HOME|\bshift\b|env|home|expanduser|expand_path|stdin|input|gets|sep\b|separator|readFileSync/i
 
 /** Arguments, variables of the environment, standard input, home and the path separator, where they are known. */
 function withOutside(code: string, { home, args, stdin, variable }: Outside): string {
@@ -170,7 +172,7 @@ export function decodedStrings(source: string): string[] {
       source,
     ) || /unpack\(?\s*["']m/.test(source)
   const hex = /\b(?:fromhex|unhexlify|hex2bin)\b|["']hex["']|pack\s*\(?\s*["']H/i.test(source)
-  if (!base64 && !hex && !/\[::-1\]|\breverse\b|\brot_?13\b|strrev|fromCharCode|\bchr\s*\(/.test(source)) return found
+  if (!base64 && !hex && !/\[::-1\]|\breverse\b|\brot_?13\b|strrev|fromCharCode|\bchr\b/.test(source)) return found
   for (const { text } of strings(source)) {
     if (text.length < 6) continue
     const decoded = [base64 ? decodeBase64(text) : undefined, hex ? decodeHex(text) : undefined]
@@ -183,6 +185,7 @@ export function decodedStrings(source: string): string[] {
   }
   const codes =
     /fromCharCode\(([\d,\s]+)\)/.exec(source)?.[1] ??
+    /\bmap\(\s*chr\s*,\s*[[(]([\d,\s]+)[\])]/.exec(source)?.[1] ??
     [...source.matchAll(/\bchr\s*\(?\s*(\d{2,3})\s*\)?/g)].map((match) => match[1]).join(',')
   if (codes) found.push(String.fromCharCode(...codes.split(',').slice(0, 1_000).map(Number)))
   return found

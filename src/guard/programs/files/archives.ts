@@ -60,7 +60,8 @@ export const unpacks =
 /** `rar m ARCHIVE FILES`: into the archive, and from the disk. */
 export const rar: Program = (call) => {
   const [verb = '', , ...words] = options(call.argv.slice(1)).operands
-  if (/^mf?$/.test(verb)) for (const word of words) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  if (/^mf?$/.test(verb) || call.argv.some((word) => /^-(?:df|dw)$/.test(word)))
+    for (const word of words) call.walker.effect('delete-tree', word, call.shell, call.argv)
   return undefined
 }
 

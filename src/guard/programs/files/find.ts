@@ -1,4 +1,5 @@
 /** find and fd: which paths their tests leave, and what their actions do to those. */
+import { unescape } from '../../words/escapes.js'
 import { globMatches } from '../../words/glob.js'
 import { criticalBelow, isWithin, locate, resolvePath } from '../../words/paths.js'
 import { activate, hasUnknown, plain, SELECTED, TREE, UNKNOWN } from '../../words/text.js'
@@ -24,6 +25,7 @@ export const find: Program = (call) => {
   let names: string[] = []
   let negated = false
   let prints = true
+  const formats: string[] = []
   for (; at < words.length; at++) {
     const word = words[at] ?? ''
     if (word === '!' || word === '-not') {
@@ -53,7 +55,7 @@ export const find: Program = (call) => {
       narrowed = true
       at++
     } else if (word === '-maxdepth' && words[at + 1] === '0') at++
-    else if (word === '-delete') {
+    else if (word === '-delete' || word === '-rm') {
       for (const path of targets(siftedStarts(starts, sifted, call), narrowed, names, call, follows))
         call.walker.effect('delete-tree', path, call.shell, call.argv)
       prints = false
@@ -70,13 +72,22 @@ export const find: Program = (call) => {
     else if (word === '-fprintf') {
       call.walker.effect('overwrite', words[at + 1] ?? '', call.shell, call.argv)
       at += 2
-    } else if (
-      /^-(printf|type|user|group|size|mtime|atime|ctime|mmin|perm|mindepth|maxdepth|uid|gid|links)$/.test(word)
-    )
-      at++
+    } else if (word === '-printf') formats.push(words[++at] ?? '')
+    else if (/^-(type|user|group|size|mtime|atime|ctime|mmin|perm|mindepth|maxdepth|uid|gid|links)$/.test(word)) at++
     negated = false
   }
   if (!prints) return undefined
+  // `-printf 'rm -rf %p\n'`: lines for a shell.
+  if (formats.length > 0)
+    return [
+      targets(siftedStarts(starts, sifted, call), narrowed, names, call, follows)
+        .map((path) =>
+          unescape(formats.join(''))
+            .replace(/%[pP]/g, () => path)
+            .replace(/%[^%\n]/g, UNKNOWN),
+        )
+        .join(''),
+    ]
   const printed = [
     `${targets(siftedStarts(starts, sifted, call), narrowed, names, call, follows).join('\n')}\n`.replace(/^\n$/, ''),
   ]

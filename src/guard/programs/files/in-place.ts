@@ -9,7 +9,9 @@ import { basename, options, type Program, table } from '../row/call.js'
 /** `gzip FILE` leaves FILE.gz and takes FILE away; to standard output, or with -k, it does not. */
 const compress: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: 'bSTM', long: ['suffix', 'threads', 'memlimit'] })
-  const keeps = name === 'zstd' ? !given.has('rm') : given.has('c', 'k', 'stdout', 'to-stdout', 'keep')
+  const keeps = /^(?:zstd|lz4|brotli)$/.test(name)
+    ? !given.has('rm')
+    : given.has('c', 'k', 'stdout', 'to-stdout', 'keep')
   if (keeps || given.has('l', 'list', 't', 'test', 'h', 'help', 'V', 'version')) return undefined
   // A directory is passed over without -r: only what a pattern or a name picks out is taken.
   for (const word of given.operands)
@@ -72,6 +74,7 @@ const install: Program = (call) => {
 /** `stat -c %n FILE...` prints the names that it was given. */
 const stat: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'cf', long: ['format', 'printf'] })
+  if (given.get('c', 'format') === '%m') return ['/\n']
   return given.get('c', 'format') === '%n' ? [`${given.operands.join('\n')}\n`] : undefined
 }
 
@@ -87,13 +90,24 @@ const grep: Program = (call) => {
 
 export const IN_PLACE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(
-    nameList('gzip gunzip pigz bzip2 bunzip2 pbzip2 lbzip2 xz unxz lzma unlzma lzop zstd compress uncompress'),
+    nameList(`
+      gzip gunzip pigz bzip2 bunzip2 pbzip2 lbzip2 xz unxz lzma unlzma lzop lzip plzip zstd lz4 brotli compress
+      uncompress
+    `),
     compress,
   ),
   ...table(['rename', 'prename', 'file-rename', 'perl-rename', 'rename.ul'], rename),
   ...table(['strace', 'ltrace', 'perf', 'time'], writesAfter('-o', '--output')),
   ...table(['uniq', 'xxd'], writesOperand(1)),
   ...table(['convert', 'magick', 'ffmpeg'], writesOperand(-1)),
+  ditto: writesOperand(-1),
+  ...table(['axel', 'shuf'], writesAfter('-o', '--output')),
+  ...table(['pax', 'star'], (call, name) => {
+    for (const word of call.argv)
+      if (word.startsWith('f=')) call.walker.effect('overwrite', word.slice(2), call.shell, call.argv)
+    if (call.argv.some((word) => /^-\w*w/.test(word))) return writesAfter('-f')(call, name)
+    return undefined
+  }),
   patch: writesOperand(0, 'edit', 'pdioBDFgrVYz'),
   script: writesOperand(0, 'overwrite', 'cBEIOTto'),
   aria2c,

@@ -35,6 +35,9 @@ export const mount: Program = (call) => {
       call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '',
       'mount',
     )
+  const moved = given.has('move', 'M') && source !== undefined
+  if (moved && (isFloor(source, call) || isHome(source, call)))
+    call.walker.report('wipe-system', ['mount', '--move', plain(source)])
   const same = source !== undefined && target !== undefined && plain(source) === plain(target)
   // The root's own device, asked of the system, is mounted there with other settings.
   const again = !bind && !given.has('t', 'types') && source?.includes(UNKNOWN) && plain(target ?? '') === '/'

@@ -67,7 +67,7 @@ export const rclone: Program = (call) => {
     ? paths[0]
     : /^(sync|bisync)$/.test(plain(verb))
       ? paths[1]
-      : plain(verb) === 'move'
+      : /^move(?:to)?$/.test(plain(verb))
         ? paths[0]
         : undefined
   if (target !== undefined && !/^[\w-]+:/.test(target)) call.walker.effect('delete-tree', target, call.shell, call.argv)
@@ -79,6 +79,11 @@ export const cmake: Program = (call) => {
   const [tool = '', ...words] = call.argv[1] === '-E' ? call.argv.slice(2) : []
   if (/^(rm|remove_directory)$/.test(tool))
     for (const word of words) if (!word.startsWith('-')) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  const [from, to] = words.filter((word) => !word.startsWith('-'))
+  if (tool === 'remove') for (const word of words) call.walker.effect('delete', word, call.shell, call.argv)
+  if (tool === 'rename' && from !== undefined) call.walker.effect('move', from, call.shell, call.argv)
+  if (/^(?:copy|copy_if_different|rename|create_symlink)$/.test(tool) && to !== undefined)
+    call.walker.effect('overwrite', to, call.shell, call.argv, from === '/dev/null' ? EMPTY : undefined)
   if (tool === 'env' || tool === 'time' || tool === 'chdir')
     call.walker.argv(tool === 'chdir' ? words.slice(1) : [tool, ...words], call.shell.fork(), call.stdin)
   return undefined

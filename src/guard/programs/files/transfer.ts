@@ -77,7 +77,13 @@ export const ln: Program = (call) => {
     // `/bin/sh -> dash` is how systems choose their programs.
     const program = /^(?:\/usr)?\/s?bin\//.test(landing) && sources.every((source) => PROGRAM_HOME.test(source))
     if (!program && !version && (forced || /^(?:\/usr)?\/s?bin\/sh$/.test(landing)))
-      call.walker.effect('overwrite', landing, call.shell, call.argv)
+      call.walker.effect(
+        'overwrite',
+        landing,
+        call.shell,
+        call.argv,
+        sources.every((source) => plain(source) === '/dev/null') ? EMPTY : undefined,
+      )
     else call.walker.effect('create', landing, call.shell, call.argv)
   }
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
@@ -143,6 +149,7 @@ export const dd: Program = (call) => {
   const text = input === undefined ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(input.slice(3), call.shell)
   if (output === undefined) return text
   call.walker.streams.write(output.slice(3), text, false, call.shell)
+  if (input !== undefined) carry(call, input.slice(3), [output.slice(3)])
   return NOTHING
 }
 

@@ -8,6 +8,13 @@ function isVital(user: string | undefined, call: Parameters<Program>[0]): boolea
   return user === 'root' || (user !== undefined && call.shell.get('USER').values.includes(user))
 }
 
+/** `homectl remove USER`: the account and its home. */
+const homectl: Program = (call, name) => {
+  const { operands } = options(call.argv.slice(1))
+  if (operands[0] === 'remove') userdel({ ...call, argv: [name, ...operands.slice(1)] }, name)
+  return undefined
+}
+
 const userdel: Program = (call, name) => {
   const user = options(call.argv.slice(1), { short: 'RZ' }).operands.map(plain)[0]
   if (isVital(user, call)) call.walker.report('wipe-home', [name, ...call.argv.slice(1)])
@@ -101,4 +108,5 @@ export const ACCOUNT_PROGRAMS: Readonly<Record<string, Program>> = {
   chage,
   setenforce,
   auditctl,
+  homectl,
 }

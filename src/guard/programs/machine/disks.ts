@@ -60,13 +60,14 @@ const storage: Readonly<Record<string, readonly string[]>> = {
   vgremove: [''],
   pvremove: [''],
   lvreduce: [''],
-  lvresize: ['-f', '--force'],
+  lvresize: ['-f', '--force', '-y', '--yes'],
+  pvcreate: ['-f', '-ff', '--force', '-y', '--yes', '-ffy'],
   vgreduce: ['--removemissing', '-a', '--all'],
-  zpool: ['destroy', 'labelclear'],
+  zpool: ['destroy', 'labelclear', 'create'],
   zfs: ['destroy', 'rollback'],
-  dmsetup: ['remove_all', 'wipe_table'],
+  dmsetup: ['remove_all', 'wipe_table', '-f', '--force'],
   mdadm: ['--zero-superblock', '--create', '-C'],
-  cryptsetup: ['luksFormat', 'luksErase', 'erase', 'luksKillSlot', 'reencrypt'],
+  cryptsetup: ['luksFormat', 'luksErase', 'erase', 'luksKillSlot', 'luksHeaderRestore', 'reencrypt'],
   nvme: ['format', 'sanitize', 'write-zeroes', 'delete-ns', 'write-uncor', 'dsm'],
   btrfs: ['device', 'subvolume'],
   'ceph-volume': ['zap'],
@@ -94,12 +95,19 @@ const volumes: Program = (call, name) => {
       (first === 'subvolume' &&
         second === 'delete' &&
         words.slice(2).some((word) => /^\/(@?|home|\.snapshots)?$/.test(word)))
+  if (name === 'btrfs' && first === 'subvolume' && second === 'delete')
+    for (const word of words.slice(2))
+      if (word.startsWith('/')) call.walker.effect('delete-tree', word, call.shell, call.argv)
   if (name === 'zfs')
     destroys =
       first === 'destroy' &&
       !words.some((word) => /^-\w*n/.test(word)) &&
       !(words.length > 0 && /@/.test(words[words.length - 1] ?? ''))
-  if (name === 'zpool' && words.includes('-n')) destroys = false
+  if (name === 'zpool' && (words.includes('-n') || (first === 'create' && !words.includes('-f')))) destroys = false
+  // Only what makes it smaller loses what was there.
+  if (name === 'lvresize' && !words.some((word) => /^(?:-f|--force)$/.test(word)))
+    destroys &&= words.some((word) => /^(?:-L|--size=?)?-\d/.test(word))
+  if (name === 'dmsetup') destroys &&= /^(?:remove|remove_all|wipe_table)$/.test(first ?? '')
   // A container in a file.
   if (name === 'cryptsetup' && words.some((word) => /^[./](?!dev\/)\S/.test(word))) destroys = false
   if (name === 'nvme' && first === 'dsm') destroys = words.includes('--ad') || words.includes('-d')
@@ -130,14 +138,27 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
     nameList(`
       mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs
       mkfs.exfat mkfs.jfs mkfs.minix mkfs.bfs mkfs.cramfs mkfs.reiserfs mkfs.nilfs2 mkfs.udf mkfs.zfs mkfs.erofs
-      mkfs.bcachefs mkfs.ubifs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs newfs newfs_msdos
+      mkfs.bcachefs mkfs.ubifs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs newfs newfs_msdos newfs_hfs
+      newfs_apfs
     `),
     formats,
   ),
   mkswap: formats,
   swapoff: () => undefined,
   wipefs,
-  ...table(nameList('blkdiscard nwipe'), always),
+  ...table(nameList('blkdiscard nwipe make-bcache bmaptool rpi-imager balena etcher dd_rhelp ntfswipe'), always),
+  e2image: withFlag(/^-\w*I/),
+  partimage: withFlag(/^rest/),
+  fsarchiver: (call) => {
+    if (/^rest/.test(plain(call.argv[1] ?? '')) && call.argv.some((word) => /\bdest=\/dev\//.test(word)))
+      call.walker.report('destroy-device', call.argv)
+    return undefined
+  },
+  ntfsclone: withFlag(/^-\w*O|^--overwrite/),
+  asr: withFlag(/^-?-erase$/),
+  gpt: withFlag(/^(?:destroy|create|remove)$/),
+  'systemd-repart': withFlag(/^--empty=(?:force|create|require)$/),
+  'systemd-cryptenroll': withFlag(/^--wipe-slot=/),
   xfs_db: withFlag(/^-\w*x/),
   ...table(nameList('fdisk sfdisk cfdisk gdisk cgdisk sgdisk parted'), partitions),
   hdparm,
@@ -145,6 +166,7 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   sg_format: always,
   sg_sanitize: always,
   sg_unmap: always,
+  sg_write_same: always,
   xfs_repair: withFlag(/^-\w*L/),
   flashrom: (call) => {
     // A programmer on a cable writes to a chip of another board.
@@ -163,7 +185,10 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   flash_erase: always,
   flash_eraseall: always,
   nandwrite: always,
-  mtd: always,
+  mtd: (call, name) => {
+    if (plain(call.argv[1] ?? '') === 'erase') call.walker.report('destroy-device', call.argv)
+    return always(call, name)
+  },
   ubiformat: always,
   partprobe: () => undefined,
   tune2fs: withFlag(/^-U|^-O/),

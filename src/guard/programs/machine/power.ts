@@ -39,7 +39,7 @@ const POWER_TARGETS = /^(poweroff|reboot|halt|kexec|emergency|rescue|shutdown|ru
 
 /** Without these a machine is unreachable or has no users. */
 const VITAL_UNITS =
-  /^(ssh|sshd|dbus|systemd-logind|systemd-journald|systemd-udevd|network|networking|NetworkManager|systemd-networkd|getty@tty1|init\.scope|user\.slice|system\.slice|\*|(?:default|basic|sysinit|multi-user|graphical|local-fs)\.target)(\.service|\.socket|\.target)?$/
+  /^(ssh|sshd|dbus|systemd-logind|systemd-journald|systemd-udevd|network|networking|NetworkManager|systemd-networkd|getty@tty1|init\.scope|user\.slice|system\.slice|-\.slice|user@\d+|\*|(?:default|basic|sysinit|multi-user|graphical|local-fs)\.target)(\.service|\.socket|\.target)?$/
 
 /** Options with a value. */
 const SYSTEMCTL_VALUES = nameList('type property host machine lines output signal state kill-whom root job-mode when')
@@ -67,6 +67,7 @@ const service: Program = (call) => {
   const [unit = '', verb = ''] = call.argv.slice(1).map(plain)
   if (/^(stop|disable)$/.test(verb) && VITAL_UNITS.test(unit))
     call.walker.report('cut-network', ['service', unit, verb])
+  if (/^(stop|disable)$/.test(verb) && unit === 'auditd') call.walker.report('disarm', ['service', unit, verb])
   return undefined
 }
 
@@ -83,6 +84,7 @@ const bus: Program = (call) => {
 const loginctl: Program = (call) => {
   const [verb = '', who = ''] = options(call.argv.slice(1)).operands.map(plain)
   if (POWER_UNITS.test(verb)) call.walker.report('host-down', ['loginctl', verb])
+  if (verb === 'terminate-seat') call.walker.report('kill-everything', ['loginctl', verb, who])
   const ours = who === '' || who === 'root' || /^\d+$/.test(who) || call.shell.get('USER').values.includes(who)
   if (/^(terminate-user|kill-user)$/.test(verb) && ours) call.walker.report('kill-everything', ['loginctl', verb, who])
   return undefined
@@ -92,13 +94,25 @@ const sysctl: Program = (call) => {
   const text = call.argv.slice(1).map(plain).join(' ')
   if (/kernel\.(sysrq|panic)\b.*=/.test(text) && /kernel\.sysrq=|panic=/.test(text.replaceAll(' ', '')))
     return undefined
+  // What the kernel starts for a program that crashed, as root.
+  const handler = /core_pattern\s*=\s*\|(.*)$/s.exec(text)?.[1]
+  if (handler !== undefined) call.walker.tryScript(handler, call.shell)
   return ANYTHING
 }
 
 export const POWER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(nameList('shutdown reboot halt poweroff openrc-shutdown'), power),
   rtcwake,
-  ...table(nameList('init telinit'), init),
+  ...table(nameList('init telinit runit-init'), init),
+  // Down by a word among others.
+  ...table(nameList('openrc machinectl gnome-session-quit s6-linux-init-shutdown'), (call, name) => {
+    const words = call.argv.slice(1).map(plain)
+    if (name === 'machinectl' && words[0] === 'shell') call.walker.external(call.argv.slice(3), call.shell.fork(), null)
+    const own = name !== 'machinectl' || words.includes('.host')
+    if (own && words.some((word) => /^(?:shutdown|reboot|poweroff|single|--power-off|--reboot|-[phr])$/.test(word)))
+      call.walker.report('host-down', [name, ...words.slice(0, 3)])
+    return undefined
+  }),
   systemctl,
   service,
   'rc-service': service,

@@ -11,7 +11,7 @@ import { subscripted } from './subscripts.js'
 const COMMAND_VARIABLES = nameSet(`
   PROMPT_COMMAND GIT_SSH_COMMAND GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF GIT_ASKPASS SSH_ASKPASS
   EDITOR VISUAL PAGER MANPAGER LESSOPEN LESSCLOSE BROWSER SUDO_EDITOR RSYNC_RSH GIT_PROXY_COMMAND CVS_RSH
-  FZF_DEFAULT_COMMAND MAKEFLAGS
+  FZF_DEFAULT_COMMAND MAKEFLAGS KUBE_EDITOR FCEDIT
 `)
 
 /** A value that will be run as a command is judged where it is assigned. */
@@ -267,6 +267,9 @@ const hash: Program = ({ argv, shell }) => {
 
 /** `history -s TEXT` keeps what `fc -s` runs. */
 const history: Program = ({ argv, shell, walker }) => {
+  if (/^-[wa]$/.test(argv[1] ?? ''))
+    for (const file of argv[2] === undefined ? shell.get('HISTFILE').values : [argv[2]])
+      if (!/^\/dev\/null$|^$/.test(file)) walker.effect('overwrite', file, shell, argv)
   if (argv[1] === '-s') walker.tryScript(argv.slice(2).map(plain).join(' '), shell)
   // `history -a; history -c; history -r`: what was written to the file is read again, with what other shells wrote.
   const [saved, cleared] = walker.commands.slice(-3, -1).map((words) => words.join(' '))
@@ -284,6 +287,12 @@ const readlineHook: Program = ({ argv, shell, walker }) => {
   for (const text of [...given.all('C'), ...given.all('x')])
     walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
   return ANYTHING
+}
+
+/** `type -P NAME`, `type -p NAME` print where a program is. */
+const type: Program = ({ argv }) => {
+  const given = options(argv.slice(1))
+  return given.has('p', 'P') ? given.operands.map((name) => `/usr/bin/${name}\n`) : ANYTHING
 }
 
 const silent: Program = () => NOTHING
@@ -313,6 +322,7 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
   logout: stop,
   printf: subscripted(printf),
   hash,
+  type,
   history,
   complete: readlineHook,
   compgen: readlineHook,

@@ -16,6 +16,10 @@ export const docker: Program = (call, name) => {
   const words = call.argv.slice(1)
   // The user's own namespace, on the machine's own files.
   if (name === 'podman' && words[0] === 'unshare') return call.walker.external(words.slice(1), call.shell.fork(), null)
+  // `docker cp CONTAINER:PATH HERE`.
+  const [copied, target] = words[0] === 'cp' ? options(words.slice(1)).operands : []
+  if (copied?.includes(':') && target !== undefined && !target.includes(':') && target !== '-')
+    call.walker.effect('overwrite', target, call.shell, call.argv)
   const at = words.findIndex((word) => /^(run|exec|create)$/.test(plain(word)))
   if (
     name !== 'docker-compose' &&
@@ -59,7 +63,7 @@ function mountsOf(given: ReturnType<typeof options>, call: Call): Map<string, st
     if (/^[./~\uFDD0]/.test(host)) mounts.set(resolvePath(inside, '/'), source)
   }
   for (const volume of given.all('v', 'volume')) {
-    const [host, inside, mode = ''] = volume.split(':')
+    const [host, inside, mode = ''] = volume.replace(/^=/, '').split(':')
     if (host !== undefined && inside !== undefined && !/\bro\b/.test(mode)) add(host, inside)
   }
   for (const mount of given.all('mount')) {

@@ -69,6 +69,8 @@ export const parallel: Program = (call) => {
     at < 0
       ? (call.stdin ?? [UNKNOWN]).flatMap((text) => text.split('\n')).filter((item) => item !== '')
       : call.argv.slice(at + 1).filter((arg) => !/^:::/.test(arg))
+  // The input goes to each command as a whole.
+  if (given.has('pipe')) return call.walker.script(template, call.shell.fork(), call.stdin)
   for (const item of unique(items)) {
     const quoted = item.replace(/([^\w@%+=:,./*~\uFDD0-\uFDDF-])/g, '\\$1')
     const line =
@@ -93,17 +95,24 @@ export const eachLine: Program = (call) => {
     short: 'wrmMSpcnkN',
     long: HYPERFINE_VALUES,
   })
-  for (const line of [...given.operands, ...given.all('p', 'prepare', 'setup', 'cleanup', 'conclude')])
+  for (const line of [...given.operands, ...given.all('p', 'c', 'prepare', 'setup', 'cleanup', 'conclude')])
     call.walker.tryScript(plain(line), call.shell)
   return undefined
 }
 
-/** at, batch: stdin is a script for later. */
-export const later: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'fqt' })
-  if (given.has('l', 'd', 'r', 'c')) return undefined
-  const file = given.get('f')
+/** at, batch, and the queues of clusters: stdin is a script for later. */
+export const later: Program = (call, name) => {
+  const queue = !/^(?:at|batch)$/.test(name)
+  const given = options(
+    call.argv.slice(1),
+    queue ? { short: 'JonNqptcmWPRAleab', long: ['wrap'], stop: true } : { short: 'fqt' },
+  )
+  if (queue)
+    for (const line of [...given.all('wrap'), given.operands.map(plain).join(' ')])
+      if (/\s/.test(line)) call.walker.tryScript(plain(line), call.shell)
+  if (!queue && given.has('l', 'd', 'r', 'c')) return undefined
+  const file = queue ? given.operands[0] : given.get('f')
   for (const text of file === undefined ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell))
-    if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+    if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
   return undefined
 }

@@ -57,6 +57,9 @@ export const ssh: Program = (call, name) => {
     const local = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|RemoteCommand)[= ](.*)$/is.exec(plain(option))
     if (local) call.walker.script(local[1] ?? '', call.shell.fork())
   }
+  if (name === 'mosh')
+    for (const line of options(call.argv.slice(1), { long: ['ssh'] }).all('ssh'))
+      call.walker.tryScript(plain(line), call.shell)
   const rest = name === 'sshpass' ? given.operands : given.operands.slice(1)
   if (rest.length > 0) call.walker.script(rest.map(plain).join(' '), call.shell.fork(), call.stdin)
   else if (call.stdin) for (const text of call.stdin) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
@@ -93,6 +96,10 @@ export const capsh: Program = (call) => {
 /** bwrap has dozens of options with one or two values; the command follows the last of them. */
 export const bwrap: Program = (call) => {
   const words = call.argv.slice(1)
+  // A directory of the machine has another name inside.
+  for (const [at, word] of words.entries())
+    if (/^--(?:dev-)?bind(?:-try)?$/.test(word) && plain(words[at + 1] ?? '') !== plain(words[at + 2] ?? ''))
+      call.walker.namesakes.stands(plain(words[at + 2] ?? ''), plain(words[at + 1] ?? ''), 'mount')
   const dashes = words.indexOf('--')
   if (dashes >= 0) return call.walker.argv(words.slice(dashes + 1), call.shell.fork(), call.stdin)
   const two =
@@ -104,13 +111,14 @@ export const bwrap: Program = (call) => {
   return i < words.length ? call.walker.argv(words.slice(i), call.shell.fork(), call.stdin) : undefined
 }
 
-/** tmux new-session 'cmd', tmux send-keys 'cmd' Enter; screen -X stuff. */
+/** tmux new-session 'cmd', tmux send-keys 'cmd' Enter; screen -X stuff: a word with blanks is typed or run. */
 export const terminal: Program = (call, name) => {
   for (const word of call.argv.slice(1))
     if (/\s/.test(word))
       call.walker.tryScript(
         plain(word)
-          .replace(/^(exec|stuff) /, '')
+          .replace(/^(exec|stuff|run-shell) /, '')
+          .replace(/^(["'])(.*)\1$/s, '$2')
           .replace(/(?:\\n|\^M)+$/, ''),
         call.shell,
       )
@@ -127,7 +135,10 @@ export const terminal: Program = (call, name) => {
 /** Terminal emulators: `xterm -e CMD ...`. */
 export const emulator: Program = (call) => {
   const at = call.argv.findIndex((arg) => arg === '-e' || arg === '-x' || arg === '--' || arg === '--command')
-  const rest = at < 0 ? [] : call.argv.slice(at + 1)
+  for (const word of call.argv.slice(1))
+    if (/\s/.test(word)) call.walker.tryScript(plain(word).replace(/\\n$/, ''), call.shell)
+  // `kitty CMD`, `foot CMD`: without an option, the operands.
+  const rest = at < 0 ? options(call.argv.slice(1), { stop: true, short: 'TtodcgW' }).operands : call.argv.slice(at + 1)
   if (rest.length === 1) call.walker.script(plain(rest[0] ?? ''), call.shell.fork())
   else if (rest.length > 1) call.walker.argv(rest, call.shell.fork(), null)
   return undefined

@@ -67,7 +67,7 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     `),
   },
   'systemd-run': {
-    short: 'pEuHMtG',
+    short: 'pEuHMC',
     long: nameList(`
       property setenv unit host machine description slice service-type uid gid nice working-directory on-active
       on-boot on-startup on-calendar timer-property
@@ -125,12 +125,16 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   uclampset: { short: 'mMp' },
   flatpak: { skip: 99 },
   'aa-exec': { short: 'pnf', long: ['profile', 'namespace', 'file'] },
-  runcon: { short: 'utrlc', skip: 1 },
+  runcon: { short: 'utrl', long: ['user', 'type', 'role', 'range'] },
   'ssh-agent': { short: 'aEtP' },
   dotenv: { short: 'fe', long: ['file'] },
   direnv: { skip: 2 },
   watchexec: { short: 'wefd', long: ['watch', 'exts', 'filter', 'ignore', 'delay-run'], joins: true },
-  entr: {},
+  entr: { shellOption: ['s'] },
+  ts: {},
+  tsp: {},
+  autossh: { short: 'M', joins: true, skip: 1 },
+  tox: { skip: 1 },
   time_: {},
   viddy: { short: 'n', joins: true },
   watch: { short: 'nqe', long: ['interval', 'equexit'], joins: true },

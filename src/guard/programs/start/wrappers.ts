@@ -16,6 +16,13 @@ const wrap: Program = (call, name) => {
   const given = options(call.argv.slice(1), { ...spec, stop: true })
   if (spec.idle?.some((flag) => given.flags.includes(flag))) return undefined
   let rest = given.operands.slice(spec.skip ?? 0)
+  // A context in one word stands in front of the command; options say the parts of it.
+  if (name === 'runcon' && given.flags.length === 0) rest = rest.slice(1)
+  if (name === 'systemd-run')
+    for (const property of given.all('p', 'property')) {
+      const line = /^Exec\w+=[-@+!]*(.*)$/s.exec(plain(property))?.[1]
+      if (line !== undefined) call.walker.tryScript(line, call.shell)
+    }
   const inner = call.shell.fork()
   if (spec.assigns) rest = takeAssignments(rest, call, inner)
   const directory =
@@ -32,6 +39,7 @@ const wrap: Program = (call, name) => {
   const inside = name === 'coreutils' ? call.argv.findIndex((word) => word.startsWith('--coreutils-prog=')) : -1
   if (inside > 0) rest = [(call.argv[inside] ?? '').slice('--coreutils-prog='.length), ...call.argv.slice(inside + 1)]
   if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
+  if (given.has(...(spec.shellOption ?? []))) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   if (spec.joins) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   // The namespaces of pid 1 are the machine's own, also from inside a container.
   if (name === 'nsenter' && given.get('t', 'target') === '1')
@@ -46,7 +54,8 @@ const wrap: Program = (call, name) => {
 
 const command: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: name === 'exec' ? 'a' : '', stop: true })
-  if (name === 'command' && given.has('v', 'V')) return given.operands.map((word) => `${word}\n`)
+  if (name === 'command' && given.has('v', 'V'))
+    return given.operands.map((word) => `${/^\w+$/.test(word) ? '/usr/bin/' : ''}${word}\n`)
   if (given.operands.length === 0) return NOTHING
   return call.walker.external(given.operands, call.shell, call.stdin)
 }
@@ -57,9 +66,12 @@ export const WRAPPING: Readonly<Record<string, Program>> = {
   ...table(['su', 'runuser', 'script', 'flock', 'sg', 'nix-shell', 'expect', 'nodemon'], byOption),
   ...table(['command', 'builtin', 'exec', 'noglob', 'nocorrect', '-'], command),
   ...table(['hyperfine', 'concurrently', 'npm-run-all', 'run-p', 'run-s'], eachLine),
-  ...table(['at', 'batch'], later),
+  ...table(['at', 'batch', 'sbatch', 'qsub', 'bsub'], later),
   ...table(['tmux', 'screen'], terminal),
-  ...table(['xterm', 'gnome-terminal', 'konsole', 'alacritty', 'kitty', 'foot', 'urxvt', 'lxterminal'], emulator),
+  ...table(
+    ['xterm', 'gnome-terminal', 'konsole', 'alacritty', 'kitty', 'foot', 'urxvt', 'lxterminal', 'st', 'terminator'],
+    emulator,
+  ),
   env,
   xargs,
   parallel,
