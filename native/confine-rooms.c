@@ -18,6 +18,7 @@
 enum { FDS = 3, ROOMS = 256, PORTS = 256, BUILD_MS = 20000, ANSWER_MS = 5000 };
 static Room rooms[ROOMS];
 static int room_count;
+Room outside = {.id = -1, .orders = -1, .wall = -1, .listener = -1, .lock = -1, .spaces = {-1, -1, -1, -1, -1}};
 static struct { pid_t pid; int room; } ports[PORTS];
 static int port_count;
 
@@ -181,14 +182,18 @@ void refresh_rooms(void) {
 
 Room *room_without_spare(void) {
   for (int at = 0; at < room_count; at++) if (rooms[at].wants_spare) return &rooms[at];
-  return NULL;
+  return outside.wants_spare ? &outside : NULL;
+}
+
+static Room *room_of_spare(pid_t pid) {
+  for (int at = 0; at < room_count; at++) if (rooms[at].spare.pid == pid) return &rooms[at];
+  return outside.spare.pid == pid ? &outside : NULL;
 }
 
 bool is_room_process(pid_t pid) {
   for (int at = 0; at < room_count; at++) if (rooms[at].holder == pid) return true;
   for (int at = 0; at < port_count; at++) if (ports[at].pid == pid) return true;
-  for (int at = 0; at < room_count; at++) if (rooms[at].spare.pid == pid) return true;
-  return false;
+  return room_of_spare(pid) != NULL;
 }
 
 void forget_spare(Spare *spare) {
@@ -229,7 +234,8 @@ void remove_session_files(void) {
 /* A holder that was killed: what runs in its room goes on, nothing new enters it. The engine builds another. */
 void room_process_ended(pid_t pid) {
   for (int at = 0; at < port_count; at++) if (ports[at].pid == pid) { ports[at] = ports[--port_count]; return; }
-  for (int at = 0; at < room_count; at++) if (rooms[at].spare.pid == pid) { forget_spare(&rooms[at].spare); return; }
+  Room *spared = room_of_spare(pid);
+  if (spared) { forget_spare(&spared->spare); return; }
   for (int at = 0; at < room_count; at++) {
     if (rooms[at].holder != pid) continue;
     say(1, 'd', "room=%d", rooms[at].id);

@@ -97,7 +97,7 @@ void shield_switches(void);                              /* on the tier without 
 long landlock_version(void);
 
 /* confine-rooms.c: the launcher's rooms */
-/* A warden that waits in the room for a command; pid 0 = none. */
+/* A warden that waits for a command; pid 0 = none. */
 typedef struct { pid_t pid; int requests, control, gate, oom; } Spare;
 typedef struct {
   int id; pid_t holder; int orders, wall, listener, lock, spaces[SPACES]; bool all_network, nested, only_wall;
@@ -106,6 +106,7 @@ typedef struct {
   Spare spare;
   bool used, wants_spare;
 } Room;
+extern Room outside;                                       /* commands without a sandbox: of a room, only its spare */
 #define ROOM_GONE "room is gone"                           /* the engine builds another and gives its order again */
 void build_room(char *payload, size_t length);            /* says 'R' or 'F' */
 Room *find_room(int id);

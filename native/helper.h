@@ -140,7 +140,7 @@ typedef struct {
 } WardenLink;
 void run_warden(WardenLink link) __attribute__((noreturn));
 
-/* ---- confine-spare.c: wardens that are in their room ahead of need ---- */
+/* ---- spare.c: wardens that wait for a command ---- */
 struct iovec;
 ssize_t send_with(int to, struct iovec *parts, int part_count, const int *fds, int count, int flags);
 bool fits_spare(const Request *request);

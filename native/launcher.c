@@ -112,11 +112,9 @@ static WardenLink link_to(const Room *room) {
   WardenLink link = {.events = 1, .lifeline = lifeline[0], .control = -1, .in_read = -1, .out_write = -1,
       .err_write = -1, .out_read = -1, .err_read = -1,
     .extra_in = -1, .extra_out = -1, .extra2_in = -1, .listener = -1, .gate = -1, .spare = -1,
-    .room_orders = room ? room->orders : -1, .wall = room ? room->wall : -1, .lock = room ? room->lock
-        : -1, .holder = room ? room->holder : 0,
-    .inner = room ? room->inner : NULL, .all_network = room && room->all_network, .nested = room
-        && room->nested, .only_wall = room && room->only_wall};
-  for (int at = 0; at < SPACES; at++) link.spaces[at] = room ? room->spaces[at] : -1;
+    .room_orders = room->orders, .wall = room->wall, .lock = room->lock, .holder = room->holder,
+    .inner = room->inner, .all_network = room->all_network, .nested = room->nested, .only_wall = room->only_wall};
+  memcpy(link.spaces, room->spaces, sizeof link.spaces);
   return link;
 }
 
@@ -178,11 +176,12 @@ static void start(char *payload, size_t length) {
     ward_room = room;
   }
   /* A room whose holder was killed, or its spare, may not have been noticed yet. */
-  if (request.room >= 0) reap_wardens();
+  bool confined = request.room >= 0;
+  if (confined) reap_wardens();
   /* A command that asks for a room runs in it or not at all. */
-  Room *room = request.room >= 0 ? find_room(request.room) : NULL, *listened = request.listener_room >= 0
+  Room *room = confined ? find_room(request.room) : &outside, *listened = request.listener_room >= 0
       ? find_room(request.listener_room) : NULL;
-  const char *failed = request.room >= 0 && !room ? ROOM_GONE : NULL;
+  const char *failed = room ? NULL : ROOM_GONE;
   int own_wall = room && room->only_wall && request.folder ? wall_with(room, request.folder) : -1;
   if (!failed && request.listener_room >= 0 && (!listened || listened->listener < 0)) failed = ROOM_GONE;
   if (!failed && room && room->only_wall && request.folder && own_wall < 0) failed = "landlock";
@@ -204,7 +203,7 @@ static void start(char *payload, size_t length) {
   link.extra2_in = slot_end(request.extra2_in_slot, 0);
   link.listener = listened ? listened->listener : -1;
   if (own_wall >= 0) link.wall = own_wall;
-  bool fits = room && !room->only_wall && room->lock < 0 && fits_spare(&request);
+  bool fits = !room->only_wall && room->lock < 0 && fits_spare(&request);
   bool spared = fits && room->spare.pid > 0 && room->spare.oom == request.oom && hand_over(room->spare.requests, &link);
   int control[2] = {-1, -1}, gate[2] = {-1, -1};
   pid_t pid;
@@ -216,7 +215,7 @@ static void start(char *payload, size_t length) {
     gate[1] = room->spare.gate;
     close(room->spare.requests);
     room->spare = (Spare){0};
-  } else if (pipe2(control, O_CLOEXEC) != 0 || (room && pipe2(gate, O_CLOEXEC) != 0)) {
+  } else if (pipe2(control, O_CLOEXEC) != 0 || (confined && pipe2(gate, O_CLOEXEC) != 0)) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=pipe", request.id, errno);
     if (own_wall >= 0) close(own_wall);
     free_request(&request);
@@ -231,8 +230,8 @@ static void start(char *payload, size_t length) {
     if (gate[0] >= 0) close(gate[0]);
   }
   /* While the command is being made; it waits for the answer before its first instruction. */
-  if (room) {
-    const char *closed = refresh_room(room);
+  if (gate[1] >= 0) {
+    const char *closed = confined ? refresh_room(room) : NULL;
     /* Its holder was killed a moment ago. The command waits at the gate, and its pipes stay for another order. */
     if (pid > 0 && closed && strcmp(closed, ROOM_GONE) == 0) {
       kill(pid, SIGKILL);
@@ -260,12 +259,12 @@ static void start(char *payload, size_t length) {
   for (size_t at = 0; at < sizeof used / sizeof used[0]; at++) if (used[at] >= 0) { free_slot(used[at]); freed++; }
   free_request(&request);
   make_slots(freed);
-  /* A room that was entered once may never be entered again: only the second command asks for a spare. */
+  /* The first command may be the only one: the second asks for a spare. */
   if (fits && room->used && room->spare.pid == 0) {
     room->wants_spare = true;
     room->spare.oom = request.oom;
   }
-  if (room) room->used = true;
+  room->used = true;
 }
 
 /* Kinds in lower case go to the launcher itself, the others to the warden named by `id`. */

@@ -815,6 +815,17 @@ static void watch(void) {
   }
 }
 
+/* A spare outside of any room. What the launcher wrote to the gate is read before anything of the command begins. */
+static Request *wait_outside(void) {
+  static Request taken;
+  if (!take_over(&link_, &taken)) start_failed(0, "");
+  link_.request = &taken;
+  if (!gate_is_open(link_.gate)) start_failed(0, "");
+  close_end(&link_.gate);
+  prctl(PR_SET_NAME, "cerith-warden");
+  return &taken;
+}
+
 void run_warden(WardenLink link) {
   link_ = link;
   said_may_wait = true;
@@ -833,6 +844,7 @@ void run_warden(WardenLink link) {
   sigemptyset(&none);
   if (sigaction(SIGCHLD, &act, NULL) != 0 || sigprocmask(SIG_SETMASK, &none, NULL) != 0) start_failed(errno, "signals");
 
+  if (!request && link_.holder == 0) request = wait_outside();
   sources[0].fd = sources[1].fd = late.fd = -1;
   if (request && request->pty && link_.holder == 0 && !terminal_open(&terminal, request->cols, request->rows))
       start_failed(errno, "pty");

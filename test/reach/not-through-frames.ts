@@ -57,7 +57,7 @@ export const NOT_THROUGH_FRAMES: Record<string, readonly Exception[]> = {
     { title: 'a run that becomes a job keeps the name of its room', why: NAMED },
   ],
   'engine/sandbox/room.test.ts': [{ title: 'when the holder of a room is killed', why: CHILDREN, isLeftOut: true }],
-  'engine/sandbox/spare.test.ts': [{ title: '', why: CHILDREN, isLeftOut: true }],
+  'engine/run/spare.test.ts': [{ title: '', why: CHILDREN, isLeftOut: true }],
   'engine/session/moments.test.ts': [
     { title: 'a function with redirections of its own', why: INSIDE },
     { title: 'arithmetic in old brackets assigns', why: INSIDE },

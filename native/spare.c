@@ -1,6 +1,6 @@
-/* A spare of a room: a warden that has gone in before anything asked for it, with the first of its new process ids.
-   What is left to do when a command comes is to read what it is, and to start it. The request comes as one message,
-   with the ends of its pipes. */
+/* A spare: a warden that was made before anything asked for it. One of a room has gone in, with the first of its new
+   process ids. What is left to do when a command comes is to read what it is, and to start it. The request comes as
+   one message, with the ends of its pipes. */
 #define _GNU_SOURCE
 #include "confine.h"
 #include "helper.h"
