@@ -18,6 +18,9 @@ export class LineTransport implements Transport {
   #pieces: Buffer[] = []
   #length = 0
   #closed = false
+  /** Requests without an answer. */
+  readonly #open = new Set<string | number>()
+  #answered: (() => void) | null = null
 
   constructor(
     readonly input: Readable,
@@ -34,7 +37,21 @@ export class LineTransport implements Transport {
     if (this.input.readableEnded || this.input.destroyed) setImmediate(this.#end)
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
+  /** Resolves when every request that came has its answer, and the client has taken it. */
+  answered(): Promise<void> {
+    return this.#open.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#answered = resolve))
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#write(message)
+    if (!('method' in message) && message.id !== undefined) this.#settle(message.id)
+  }
+
+  #settle(id: unknown): void {
+    if (this.#open.delete(id as string | number) && this.#open.size === 0) this.#answered?.()
+  }
+
+  #write(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('The connection is closed'))
     if (this.output.write(`${JSON.stringify(message)}\n`)) return Promise.resolve()
     return new Promise((resolve) => {
@@ -105,6 +122,14 @@ export class LineTransport implements Transport {
   #deliver(value: unknown): void {
     const { message, problem } = mended(value)
     if (message) {
+      const { id, method, params } = message as {
+        id?: string | number
+        method?: string
+        params?: { requestId?: unknown }
+      }
+      if (method !== undefined && id !== undefined) this.#open.add(id)
+      // A request that was taken back gets no answer.
+      if (method === 'notifications/cancelled') this.#settle(params?.requestId)
       try {
         this.onmessage?.(message)
       } catch (error) {

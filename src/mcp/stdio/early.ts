@@ -33,6 +33,8 @@ export class EarlyTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
   onerror?: (error: Error) => void
   onclose?: () => void
+  /** The input has ended, and the first questions are answered: what else is waited for. */
+  onend?: () => Promise<unknown>
   /** Resolves when the first questions are answered, or when none came: time to load the rest. */
   readonly quiet: Promise<void>
   #timer: NodeJS.Timeout
@@ -54,7 +56,7 @@ export class EarlyTransport implements Transport {
     inner.onmessage = (message) => this.#take(message)
     inner.onerror = (error) => this.onerror?.(error)
     // `printf ... | cerith mcp`: the questions that came before the end are answered.
-    inner.onend = () => within(CLOSE_MS, this.#turn)
+    inner.onend = () => within(CLOSE_MS, this.#turn).then(() => this.onend?.())
     inner.onclose = () => {
       this.#closed = true
       this.#becomeQuiet()

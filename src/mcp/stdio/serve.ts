@@ -14,6 +14,10 @@ import { guardStdout } from './stdout-guard.js'
 
 /** A far engine may have to remove what it made (a container, a pod). */
 const CLOSE_ELSEWHERE_MS = 10_000
+/** A call that came before the end of input: how long the server loads for it, it may run, and being ended may take. */
+const LOAD_MS = 5_000
+const LAST_CALLS_MS = 1_000
+const END_CALLS_MS = 3_000
 
 export interface StdioOptions extends ServeOptions {
   /** End when the parent process is gone. Default true. */
@@ -44,6 +48,15 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
   const connection = transport.quiet
     .then(() => import('../server/connection.js'))
     .then(({ connect }) => connect(transport, engine, settings))
+
+  // `printf ... | cerith mcp`: what was asked before the end is answered. A command that goes on is ended first.
+  transport.onend = async () => {
+    if (await within(0, lines.answered())) return
+    await within(LOAD_MS, connection)
+    if (await within(LAST_CALLS_MS, lines.answered())) return
+    void engine.then((made) => made.close())
+    await within(END_CALLS_MS, lines.answered())
+  }
 
   let finish!: (ended: { reason: EndReason; exitCode: number }) => void
   const ended = new Promise<{ reason: EndReason; exitCode: number }>((resolve) => (finish = resolve))

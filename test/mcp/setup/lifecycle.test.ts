@@ -59,6 +59,44 @@ describe('the end of a client', () => {
     await answer
   })
 
+  test.each([
+    [
+      'that ends by itself',
+      'echo one; sleep 0.05; echo two; exit 3',
+      { status: 'failed', exit_code: 3, stdout: 'one\ntwo\n' },
+    ],
+    ['that would go on', `echo begun; sleep ${mark()}`, { status: 'killed', stdout: 'begun\n' }],
+    [
+      'that does not heed the end',
+      `trap '' TERM; echo deaf; while :; do sleep ${mark()}; done`,
+      { status: 'killed', stdout: 'deaf\n' },
+    ],
+  ])(
+    'a call %s is answered when its client asks and closes its side, as `printf ... | cerith mcp` does',
+    async (_, command, expected) => {
+      const child = spawn(process.execPath, [await bundled('stdio')], {
+        env: serverEnv(place.dir),
+        cwd: place.dir,
+        stdio: ['pipe', 'pipe', 'ignore'],
+      })
+      const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
+      const messages = [
+        { id: 1, method: 'initialize', params: hello },
+        { method: 'notifications/initialized' },
+        { id: 2, method: 'tools/call', params: { name: 'Bash', arguments: { command } } },
+      ]
+      child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
+      const answers: { id: number; result: { structuredContent: object } }[] = []
+      createInterface({ input: child.stdout }).on('line', (line) =>
+        answers.push(JSON.parse(line) as (typeof answers)[number]),
+      )
+      const [code] = (await once(child, 'close')) as [number]
+      expect(code).toBe(0)
+      expect(answers.map(({ id }) => id)).toEqual([1, 2])
+      expect(answers[1]?.result.structuredContent).toMatchObject(expected)
+    },
+  )
+
   test('a server killed with -9 leaves nothing running', async () => {
     const sleeping = mark()
     const { host, answer } = await busy(sleeping)
