@@ -27,6 +27,8 @@ export interface Hello {
   readonly options: object
   readonly keep: boolean
   readonly events: boolean
+  /** False: near writes no audit log, and no entry has to travel. */
+  readonly audit?: boolean
   /** Calls without a result, how much of their live output arrived, and how much of that its reader has taken. */
   readonly pending: readonly { readonly id: number; readonly seen: number; readonly taken: number }[]
   /** The number of the last news that arrived: what came after it is said again. */
@@ -173,7 +175,7 @@ export function pack(fields: object): Record<string, unknown> {
   const packed: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || typeof value === 'function') continue
-    packed[name] = packValue(value)
+    packed[name] = typeof value === 'object' ? packValue(value) : value
   }
   return packed
 }

@@ -57,8 +57,12 @@ export class Wire {
 
   /** Leaves with the next message. */
   sendLater(kind: string, message: object): void {
-    this.#riding.push(...framesOf(kind, JSON.stringify(message)))
-    this.#timer ??= setTimeout(() => this.#flush(), RIDE_MS).unref()
+    for (const each of framesOf(kind, JSON.stringify(message))) this.#riding.push(each)
+    // Not ended when the next message takes them along: each call would make and end one.
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      if (this.#riding.length > 0) this.#flush()
+    }, RIDE_MS).unref()
   }
 
   beat(): void {
@@ -81,9 +85,8 @@ export class Wire {
   }
 
   #flush(): void {
-    if (!this.closed) this.#output.write(Buffer.concat(this.#riding.splice(0)))
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = null
+    if (!this.closed) this.#output.write(Buffer.concat(this.#riding))
+    this.#riding = []
   }
 
   #write(bytes: Buffer): void {

@@ -162,6 +162,25 @@ test('what happens while the link is down is told with the next one, once: the e
   expect(audited.filter((line) => line === `run ${command}`)).toHaveLength(1)
 })
 
+test('audit entries travel to a client that writes them, and to no other', async () => {
+  const audited: string[] = []
+  const heard: string[] = []
+  const listening = (link: OpenLink): OpenLink => {
+    link.input.on('data', (chunk: Buffer) => heard.push(chunk.toString('latin1')))
+    return link
+  }
+  const options = { cwd: temporaryFolder(), reach: { keep: 'kept' } }
+  const link = await linked(options, undefined, listening)
+  await link.engine.run({ command: 'echo one' })
+  const audit = { write: ({ command }: { command: string }) => void audited.push(command) }
+  const writer = await linked({ ...options, audit, stateDir: link.stateDir }, link)
+  const silent = await linked({ ...options, stateDir: link.stateDir }, link, listening)
+  await silent.engine.run({ command: 'echo two' })
+  await until(() => audited.includes('echo two'), 'the client that writes hears of the command of another')
+  expect(writer.engine.place?.pid).toBe(link.engine.place?.pid)
+  expect(heard.join('')).not.toContain('"audit"')
+})
+
 test('a client that was given up while others kept the engine reads that its call is lost; it is not run again', async () => {
   const cwd = temporaryFolder()
   const reach = { leaseMs: 300, linkWaitMs: 60_000 }

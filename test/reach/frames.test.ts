@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createReader, frame, framesOf, MAX_FRAME_BYTES, outputFrame, readOutput } from '../../src/reach/frames.js'
 import { Wire } from '../../src/reach/wire.js'
+import { until } from '../engine/harness.js'
 
 const read = (chunks: readonly Buffer[]): [string, string][] => {
   const seen: [string, string][] = []
@@ -46,6 +47,22 @@ test('a long message leaves no listeners behind on a slow link', async () => {
   let bytes = 0
   for await (const chunk of ends.output as AsyncIterable<Buffer>) if ((bytes += chunk.length) > 5_000_000) break
   expect(ends.output.listenerCount('close')).toBeLessThanOrEqual(before + 2)
+})
+
+test('what can wait rides on the next message, in one write, and leaves alone when none comes', async () => {
+  const ends = { input: new PassThrough(), output: new PassThrough() }
+  const writes: [string, string][][] = []
+  ends.output.on('data', (chunk: Buffer) => writes.push(read([chunk])))
+  const wire = new Wire(ends, () => {}, () => {}) // prettier-ignore
+  wire.sendLater('A', { n: 1 })
+  wire.send('C', { n: 2 })
+  wire.sendLater('A', { n: 3 })
+  wire.sendLater('A', { n: 4 })
+  await until(() => writes.length === 2, 'what waited leaves')
+  wire.sendLater('A', { n: 5 })
+  await until(() => writes.length === 3, 'what came later leaves too')
+  const texts = writes.map((write) => write.map(([kind, text]) => `${kind}${(JSON.parse(text) as { n: number }).n}`))
+  expect(texts).toEqual([['A1', 'C2'], ['A3', 'A4'], ['A5']])
 })
 
 test.each([

@@ -24,6 +24,7 @@ import {
   type StopMessage,
 } from '../messages.js'
 import type { Wire } from '../wire.js'
+import { Garbage } from './garbage.js'
 import { LiveOutput } from './live.js'
 import { currentCall, Questions } from './questions.js'
 import { FAR_VERBS, type CallContext, type VerbArgs, type VerbName } from './verbs.js'
@@ -34,9 +35,6 @@ const MAX_KEYS = 1_000
 
 /** Of each stream, for a watcher that comes after the call has begun. */
 const SNAPSHOT_BYTES = 64 * 1024
-
-/** V8 would let 8 MB of garbage gather while calls follow each other without a pause. */
-const COLLECT_EVERY = 200
 
 /** News that near has not confirmed; of more than this the oldest are dropped. */
 const MAX_NEWS = 10_000
@@ -64,12 +62,19 @@ export class FarClient {
   #wire: Wire | null = null
   #news: News[] = []
   #told = 0
+  #writesAudit = true
+  readonly #garbage = new Garbage()
   #unlisten: (() => void) | null = null
 
   constructor(id: string, engine: Engine) {
     this.id = id
     this.#engine = engine
     this.questions = new Questions({ say: (question) => this.#wire?.send('Q', question) })
+  }
+
+  /** An entry of the audit log is written near. */
+  get writesAudit(): boolean {
+    return this.#writesAudit
   }
 
   get isConnected(): boolean {
@@ -79,6 +84,7 @@ export class FarClient {
   /** A link of this client is up; gives the pending calls that have begun. */
   connect(wire: Wire, hello: Hello): readonly number[] {
     this.#wire = wire
+    this.#writesAudit = hello.audit !== false
     this.#heard(hello.heard)
     if (hello.events) this.listen()
     const pending = new Set(hello.pending.map(({ id }) => id))
@@ -149,7 +155,7 @@ export class FarClient {
         const { ids, heard } = parse<{ ids: number[]; heard: number }>(payload)
         for (const id of ids) {
           if (this.#calls.get(id)?.result) this.#calls.delete(id)
-          if (id % COLLECT_EVERY === 0) setImmediate(() => globalThis.gc?.())
+          this.#garbage.look()
         }
         return this.#heard(heard)
       }

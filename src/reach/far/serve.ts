@@ -96,9 +96,10 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     // What happens while no client is there waits for the next one.
     const audit = {
       write: (entry: AuditEntry) => {
-        const client = latest() ?? [...clients.values()].at(-1)
+        const writers = [...clients.values()].filter(({ writesAudit }) => writesAudit)
+        const client = writers.findLast(({ isConnected }) => isConnected) ?? writers.at(-1)
         if (client) client.audit(entry)
-        else if (unwritten.push(entry) > MAX_UNWRITTEN) unwritten.shift()
+        else if (clients.size === 0 && unwritten.push(entry) > MAX_UNWRITTEN) unwritten.shift()
       },
     }
     const engine = settings.createEngine({
@@ -195,7 +196,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
       sockets.set(client, socket)
       clearTimeout(away.get(client))
       const begun = client.connect(wire, hello)
-      for (const entry of unwritten.splice(0)) client.audit(entry)
+      for (const entry of client.writesAudit ? unwritten.splice(0) : []) client.audit(entry)
       touch()
       wire.send('h', { ...hereAndNow(engine), isKnown, begun } satisfies Welcome)
       client.catchUp(wire, hello)

@@ -86,6 +86,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
         options: pack(settingsOf(options)),
         keep: keep !== undefined,
         events: jobListeners.size > 0,
+        audit: !!options.audit,
         pending: calls.hello(),
         heard: calls.heard,
       }),

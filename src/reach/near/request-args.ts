@@ -5,18 +5,17 @@ import type { EngineOptions } from '../../engine/services/options.js'
 import { stripAnsi } from '../../output/terminal/ansi.js'
 import { pack } from '../messages.js'
 
-const FUNCTIONS = ['signal', 'onOutput', 'onBytes', 'newId', 'ask']
-
-/** Functions stay here; of the rest the far side gets everything that a command needs. */
+/** Functions and the signal stay here; of the rest the far side gets everything that a command needs. */
 export function requestArgs(request: RunRequest): Record<string, unknown> {
-  const rest = Object.fromEntries(Object.entries(request).filter(([name]) => !FUNCTIONS.includes(name)))
-  const mayBecomeJob = request.yieldMs !== undefined || request.onTimeout === 'background' || request.pty
-  return {
-    request: pack(rest),
-    ...(request.signal?.aborted ? { aborted: true } : {}),
+  const { signal, ...rest } = request
+  const args: Record<string, unknown> = { request: pack(rest) }
+  if (signal?.aborted) args['aborted'] = true
+  if (request.newId) {
+    const mayBecomeJob = request.yieldMs !== undefined || request.onTimeout === 'background' || request.pty
     // Where only its caller can make it a job, the id comes with that order.
-    ...(request.newId ? { newId: mayBecomeJob ? request.newId() : '' } : {}),
+    args['newId'] = mayBecomeJob ? request.newId() : ''
   }
+  return args
 }
 
 const OWN_SIDE = ['at', 'reach', 'stateDir', 'secretSources', 'ask', 'audit', 'approvals', 'runDir']
