@@ -115,7 +115,6 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   rm,
   rimraf: removeTrees(),
   'rimraf.js': removeTrees(),
-  del: removeTrees(),
   'del-cli': removeTrees(),
   trash: removeTrees(),
   'trash-put': removeTrees(),

@@ -32,7 +32,14 @@ const crontab: Program = (call) => {
 }
 
 const ESSENTIAL_PACKAGE =
-  /^(libc6|libc-bin|libc|glibc(-common|-solibs)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|apk-tools|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|\^?linux-image(?:\.?\*)?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|alpine-base|alpine-baselayout|base|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
+  /^(libc6|libc-bin|libc|glibc(-common|-solibs)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|\^?linux-image(?:\.?\*)?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|base|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
+
+/** Alpine's own: what else a system runs with is in busybox, and apk keeps what another package needs. */
+const ESSENTIAL_TO_ALPINE =
+  /^(?:musl|busybox|apk-tools|alpine-base|alpine-baselayout\S*|alpine-keys|openrc|linux-(?:lts|virt|rpi\S*))$/
+
+/** Headers and manuals: nothing runs with them. */
+const FOR_BUILDS = /-(?:dev|devel|doc|dbg)(?::\w+)?$/
 
 const packages: Program = (call, name) => {
   const listed = call.argv.includes('-') ? (call.stdin ?? []).flatMap(fieldsOf) : []
@@ -71,16 +78,21 @@ const packages: Program = (call, name) => {
   }
   if (simulated && !(name === 'pacman' && words.includes('-d'))) return undefined
   const pattern = removes[name]
-  const hit =
-    pattern && words.some((word) => pattern.test(word))
-      ? words.find(
-          (word) =>
-            ESSENTIAL_PACKAGE.test(word.replace(/^[\w-]+\//, '')) ||
-            EVERY_PACKAGE.test(word) ||
-            (name === 'pkg' && /^-\w*a|^--all$|^pkg$/.test(word)),
-        )
-      : undefined
-  if (hit !== undefined) call.walker.report('remove-essential-package', [name, ...words.map(readable)])
+  const verb = pattern && words.find((word) => pattern.test(word))
+  const essential = name === 'apk' ? ESSENTIAL_TO_ALPINE : ESSENTIAL_PACKAGE
+  // `yum swap -- remove A -- install B`: B comes.
+  const named = words
+    .join(' ')
+    .replace(/^((?:-\S+ )*swap -- .*) -- install .*/, '$1')
+    .split(' ')
+  const hit = named.find(
+    (word) =>
+      (essential.test(word.replace(/^[\w-]+\//, '')) && !FOR_BUILDS.test(word)) ||
+      EVERY_PACKAGE.test(word) ||
+      (name === 'pkg' && /^-\w*a|^--all$|^pkg$/.test(word)),
+  )
+  if (verb !== undefined && hit !== undefined)
+    call.walker.report('remove-essential-package', [name, verb, readable(hit)])
   // The files of a package, and every directory in which it has one.
   if (
     /^(?:dpkg|rpm|dpkg-query)$/.test(name) &&

@@ -45,7 +45,7 @@ export const CATASTROPHES: readonly RuleRow[] = [
   },
   {
     name: 'wipe-system',
-    why: 'removes or moves a directory the system cannot run without',
+    why: 'removes or moves a directory in which the system or its services keep what they need',
     guidance: 'Name the file or sub-directory you created; let the package manager remove system software.',
     match: ['rm -rf /etc', 'rm -rf /usr/*', 'mv /var /tmp/x', 'rm -rf /usr/share/../bin', 'rm -rf /b{in,oot}'],
     notMatch: ['rm -rf /var/lib/apt/lists/*', 'rm -rf /usr/local/go', 'rm -rf /root/.cache/pip', 'mv /tmp/a /tmp/b'],
@@ -59,7 +59,7 @@ export const CATASTROPHES: readonly RuleRow[] = [
   },
   {
     name: 'overwrite-critical',
-    why: 'destroys a file the system needs to boot or to let anybody in',
+    why: 'destroys or locks what the system needs to boot or to let anybody in',
     guidance: 'Work on a copy, and use the tool made for the file (`usermod`, `visudo`, `update-grub`).',
     match: [
       ': > /etc/passwd',
@@ -72,7 +72,7 @@ export const CATASTROPHES: readonly RuleRow[] = [
   },
   {
     name: 'destroy-device',
-    why: 'writes over a disk, a partition or memory',
+    why: 'writes over or gives up a disk, a volume, a partition or memory',
     guidance: 'Use an image file in the project instead of a device.',
     match: [
       'dd if=/dev/zero of=/dev/sda',
@@ -149,7 +149,7 @@ export const CATASTROPHES: readonly RuleRow[] = [
   },
   {
     name: 'cut-network',
-    why: 'takes the machine off the network',
+    why: 'takes the machine off the network, or stops what logins and services rest on',
     guidance: 'Use `ip link show` to look; ask the person to change interfaces.',
     match: ['ip link set eth0 down', 'ifconfig eth0 down', 'nmcli networking off'],
     notMatch: ['ip link show', 'ip addr', 'ifconfig'],
@@ -163,7 +163,7 @@ export const CATASTROPHES: readonly RuleRow[] = [
   },
   {
     name: 'remove-essential-package',
-    why: 'uninstalls software the system cannot run without',
+    why: 'uninstalls software the system or its logins cannot do without',
     guidance: 'Remove only packages you installed.',
     match: ['rpm -e --nodeps glibc', 'apt-get purge -y libc6', 'dpkg --purge --force-all bash'],
     notMatch: ['apt-get -s remove bash', 'apt-get remove cowsay', 'rpm -q glibc'],

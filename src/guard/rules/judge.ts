@@ -24,14 +24,13 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
   if (!located) return missedDevice(effect, guessed) ?? sensitiveHomePath(effect, homes)
   const kind = spread(effect)
   // Another user's home is one where a person has lived; a pattern that misses the own home picks something else out.
-  const { shown } = located
+  const { shown, contents } = located
   if (located.place === 'home' && !homes.some((home) => isWithin(home, shown)) && shown !== '/root')
     if (/[*?[…]/.test(shown) || !LIVED_IN.some((name) => mayExist(`${shown}${name}`))) return undefined
   if (guessed && isFarFetched(kind, located, effect)) return undefined
-  // A kernel of another version comes beside the others, and so does what has a name that is not known.
-  const [kernel] = /^\/boot\/(?:[^/]*-\d[^/]*|.*…)/.exec(shown) ?? []
-  if (kind === 'overwrite' && effect.mode !== EMPTY && kernel !== undefined)
-    if (kernel.includes('…') || !mayExist(kernel)) return undefined
+  // A new kernel or loader comes beside the others, and so does what has a name that is not known.
+  if (kind === 'overwrite' && effect.mode !== EMPTY && shown.startsWith('/boot/') && !contents)
+    if (shown.includes('…') || !(/[*?[]/.test(shown) || mayExist(shown))) return undefined
   const rule = ruleFor(kind, located, effect)
   return rule && { rule, shown: located.shown }
 }
@@ -45,7 +44,7 @@ function isFarFetched(kind: EffectKind, { place, shown, contents }: Located, { m
   if (kind === 'move' && MAY_GO.test(shown)) return true
   if (/^(?:mode|owner)/.test(kind) && !isExtreme(mode)) return true
   if (/^(?:overwrite|replace|edit)$/.test(kind) && mode !== EMPTY) return true
-  return (kind === 'move' || kind === 'mode') && (place === 'root' || shown === '/home') && !contents
+  return !contents && (kind === 'mode' || (kind === 'move' && (place === 'root' || shown === '/home')))
 }
 
 /** What a login leaves in a home: without any of it, `/home/www` is a directory like others. */
@@ -78,6 +77,8 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
   switch (kind) {
     case 'delete-tree':
     case 'move':
+      // The root cannot be moved, if the name behind it is empty.
+      if (kind === 'move' && shown === '/…' && !contents) return undefined
       return effect.mode === ASIDE && (HANDED_OUT.test(shown) || MAY_GO.test(shown) || SETTINGS.test(shown))
         ? undefined
         : wipe(place)
@@ -152,6 +153,9 @@ function modeRule(kind: EffectKind, { place, shown, contents }: Located, mode = 
   if (/^\/etc\/(g?shadow|sudoers)$/.test(shown) && /[1-7]$|[oa]\+|^\+/.test(mode)) return 'open-permissions'
   // Programs that run as root by design: the mode that they come with.
   if (/^\/bin\/(?:sudo|su|passwd|mount|umount|pkexec|doas)$/.test(shown) && /^(?:4[157][15][15]|u\+s)$/.test(mode))
+    return undefined
+  // Without the bit a program works for root only; sudo and its like do not work at all.
+  if (place === 'critical-file' && /^[ugoa]*-s$/.test(mode) && !/\/(?:sudo|su|pkexec|doas)$/.test(shown))
     return undefined
   if (place === 'critical-file')
     return isExtreme(mode) || /[2367]$|^[0-7]?[0-7][2367]|[oga]\+?.*w|^[-+=]?.*s$|^[246]\d{3}$/.test(mode)

@@ -82,7 +82,8 @@ function climbsOut(path: string): boolean {
 function takeBack(path: string, findings: Finding[]): void {
   for (let at = findings.length - 1; at >= 0; at--) {
     const { rule, words } = findings[at] as Finding
-    if (rule === 'overwrite-critical' && words[0] === 'rm' && words[1] === path) findings.splice(at, 1)
+    if (rule === 'overwrite-critical' && /^(?:rm|unlink)$/.test(words[0] ?? '') && words[1] === path)
+      findings.splice(at, 1)
   }
 }
 

@@ -105,7 +105,7 @@ const PROGRAM_DIRECTORY = /^\/(?:bin|sbin|usr\/local\/sbin)\/([^/]+)$/
 const SAFE_DEVICE =
   /^\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|tty[^/]*|console|ptmx|fuse|kvm|loop[^/]*|loop-control|log|rtc\d*|vhost[^/]*|hwrng|video\d+|tun|pty[^/]*|(?:pts|pty|fd|shm|tcp|udp|net|snd|dri|input|bus|char|mqueue|hugepages|vfio|serial|usb|virtio-ports|cpu|cpuctl|cpuset|cgroup)(?:\/.*)?)$/
 const RAW_DEVICE =
-  /^\/dev\/(?:[shv]d[a-z*?\[\uFDD0-\uFDD8][^/]*|xvd[^/]*|nvme[^/]*|mmcblk[^/]*|disk(?:\d[^/]*|\/.*)|rdisk\d[^/]*|mapper\/(?!\uFDD0$).*|dm-[^/]*|md\/?[^/]*|bcache[^/]*|nbd[^/]*|zd\d[^/]*|zvol\/.*|ram\d[^/]*|pmem[^/]*|dax[^/]*|mtd[^/]*|ubi[^/]*|sr\d+|sg\d+|st\d+|fd\d+|cciss\/.*|vg[^/]*\/.*|[^/]*vg[^/]*\/.*|ubuntu-vg\/.*|root|mem|kmem|port|nvram|block\/.*|cdrom|dasd[^/]*|drbd[^/]*|rbd[^/]*|sda|tpm\d*)$/
+  /^\/dev\/(?:[shv]d[a-z*?\[\uFDD0-\uFDD8][^/]*|xvd[^/]*|nvme[^/]*|mmcblk[^/]*|disk(?:\d[^/]*|\/.*)|rdisk\d[^/]*|mapper\/(?!\uFDD0$).*|dm-[^/]*|md\/?[^/]*|bcache[^/]*|nbd[^/]*|zd\d[^/]*|zvol\/.*|ram\d[^/]*|pmem[^/]*|dax[^/]*|mtd[^/]*|ubi[^/]*|sr\d+|sg\d+|fd\d+|cciss\/.*|vg[^/]*\/.*|[^/]*vg[^/]*\/.*|ubuntu-vg\/.*|root|mem|kmem|port|nvram|block\/.*|cdrom|dasd[^/]*|drbd[^/]*|rbd[^/]*|sda|tpm\d*)$/
 
 /** True for a block device, a raw disk or memory: writing there destroys without asking any file system. */
 export function isRawDevice(path: string): boolean {
@@ -117,7 +117,7 @@ export function isRawDevice(path: string): boolean {
 }
 
 const KERNEL_SWITCHES =
-  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/(?:security|reboot|kexec)[^/]*(?:\/.*)?|(?:class\/)?block\/.*\/device\/(?:delete|state)|fs\/selinux\/enforce|bus\/.*\/remove|class\/scsi_host\/.*)$/
+  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/(?:security|reboot|kexec)[^/]*(?:\/.*)?|(?:class\/)?block\/.*\/device\/(?:delete|state)|fs\/selinux\/enforce|bus\/.*\/remove|class\/scsi_(?:host|device)\/.*\/(?:delete|state|host_reset))$/
 
 /** `/bin` and `/usr/bin` are one directory on today's systems; names are compared in the short form. */
 function usrMerged(path: string): string {

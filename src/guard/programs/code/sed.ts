@@ -8,6 +8,16 @@ const SWAPS_WORDS = /^\s*s([/|#,])(?!(?:(?!\1).)*root)(?:(?!\1).)*[A-Za-z%_]{3}(
 /** `s/^(games:x):.../`: the line of one account, and not root's. */
 const OTHER_ACCOUNT = /^\s*s([/|#,])\^\\?\(?(?!root\b)[a-z_][a-z\d_-]*:(?:(?!\1).)*\1(?:(?!\1).)*\1\s*$/
 
+/** `/^games:/d`, `/^games:/s+!!+*+`: the same, by an address. */
+const ACCOUNT_LINE = /^(?!.*root)\s*\/\^[a-z_][a-z\d_-]*:[^/|\n]*\/\s*(?:d|s([/|#,+:@!])[^\n]*\1[gI\d]*)\s*$/
+
+/** `s#/bin/ash#/bin/bash#`: one shell for another. */
+const SWAPS_SHELLS =
+  /^\s*s([/|#,+:@!])[\w\\/]*bin\\?\/(?:ba|a|da|z|k|fi)?sh\$?\1[\w\\/]*bin\\?\/(?:ba|a|da|z|k|fi)?sh\1g?\s*$/
+
+/** `/^root/a jenkins ALL=(ALL) ALL`: a line comes, and none goes. */
+const ADDS = /^\s*(?:\$|\d+|\/(?:\\.|[^/\\\n])*\/)?\s*[ai](?:\\\n|\\|\s)[^\n]*$/
+
 export const sed: Program = (call) => {
   // BSD's sed takes the ending of a copy as a word of its own: `sed -i '' s/a/b/ FILE`.
   const words = call.argv.slice(1).filter((arg, at, all) => arg !== '' || call.argv[at] !== '-i' || all.length < at + 3)
@@ -31,10 +41,10 @@ export const sed: Program = (call) => {
   for (const script of scripts) sedScript(plain(script), call)
   if (given.has('i', 'in-place')) {
     const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
-    const isEach = (pattern: RegExp): boolean =>
-      scripts.length > 0 && scripts.every((script) => pattern.test(plain(script)))
     for (const file of files) {
-      const gentle = file === '/etc/sudoers' ? isEach(SWAPS_WORDS) : isEach(OTHER_ACCOUNT)
+      const harmless = file === '/etc/sudoers' ? [SWAPS_WORDS, ADDS] : [OTHER_ACCOUNT, ACCOUNT_LINE, SWAPS_SHELLS, ADDS]
+      const gentle =
+        scripts.length > 0 && scripts.every((script) => harmless.some((pattern) => pattern.test(plain(script))))
       const kind = empties ? 'overwrite' : gentle ? 'append' : 'edit'
       call.walker.effect(kind, file, call.shell, call.argv, empties ? EMPTY : undefined)
     }

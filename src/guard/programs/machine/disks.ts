@@ -102,7 +102,7 @@ const volumes: Program = (call, name) => {
     destroys =
       first === 'destroy' &&
       !words.some((word) => /^-\w*n/.test(word)) &&
-      !(words.length > 0 && /@/.test(words[words.length - 1] ?? ''))
+      !/@|^\uFDD0$/.test(words[words.length - 1] ?? '')
   if (name === 'zpool' && (words.includes('-n') || (first === 'create' && !words.includes('-f')))) destroys = false
   // Only what makes it smaller loses what was there.
   if (name === 'lvresize' && !words.some((word) => /^(?:-f|--force)$/.test(word)))
