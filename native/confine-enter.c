@@ -21,7 +21,7 @@
 static const char *const ROOTS_FILES[] = {"/proc/kcore", "/proc/kmsg", "/proc/kpageflags", "/proc/kpagecount",
     "/proc/kpagecgroup", "/proc/vmallocinfo",
   "/proc/slabinfo", "/proc/timer_list", "/proc/sched_debug", "/proc/keys", "/proc/key-users", "/proc/iomem",
-      "/proc/ioports", "/proc/kallsyms"};
+      "/proc/ioports", "/proc/kallsyms", "/proc/pagetypeinfo", "/proc/allocinfo", "/proc/vmcore"};
 
 /* `nothing` stands on a mount that can only be read, and so does every copy of it. */
 static bool cover_by_nothing(const char *path, int nothing) {

@@ -32,15 +32,15 @@ enum { NUMBER = 0, MACHINE = 4 };
 #ifndef THIS_MACHINE
 /* 32-bit machines have calls of their own (two of most that take a time, ARM's private ones): no filter was written
    or tried for them. */
-const char *lock_down(bool nested, bool no_internet) {
-  (void)nested, (void)no_internet;
+const char *lock_down(bool nested, Around around) {
+  (void)nested, (void)around;
   errno = ENOSYS;
   return "seccomp (there is no filter for this kind of processor)";
 }
 
-const char *lock_down_init(void) { return lock_down(false, false); }
+const char *lock_down_init(void) { return lock_down(false, IN_ROOM); }
 
-void prepare_filter(bool nested, bool no_internet) { (void)nested, (void)no_internet; }
+void prepare_filter(bool nested, Around around) { (void)nested, (void)around; }
 
 void drop_bounds(void) {}
 #else
@@ -74,7 +74,7 @@ static const struct { int number, argument; } MODES[] = {
   {SYS_fchmod, 1}, {SYS_fchmodat, 2}, {452 /* fchmodat2 */, 2}, {SYS_mkdirat, 2}, {SYS_mknodat, 2}, {SYS_openat, 3},
 };
 
-enum { DENY, GONE, TERMINAL, CLONE, SOCKET, PERSONALITY, MODE1, MODE2, MODE3, OPEN2, OPEN3, KINDS };
+enum { DENY, GONE, TERMINAL, CLONE, SOCKET, PERSONALITY, OWN, MODE1, MODE2, MODE3, OPEN2, OPEN3, KINDS };
 typedef struct { unsigned number; int kind; } Row;
 static struct instruction code[512];
 static int length, built;   /* built: for which kind of command the code is, 0 = none */
@@ -123,7 +123,8 @@ static void refuse_open_mode(int argument) {
   refuse_mode(argument);
 }
 
-static void build(bool nested, bool no_internet) {
+static void build(bool nested, Around around) {
+  const bool no_internet = around == ALONE_OFFLINE;
   length = row_count = jump_count = 0;
   for (size_t at = 0; at < sizeof FORBIDDEN / sizeof FORBIDDEN[0]; at++)
       add(FORBIDDEN[at], FORBIDDEN[at] == SYS_personality ? PERSONALITY : DENY);
@@ -141,6 +142,8 @@ static void build(bool nested, bool no_internet) {
   add(SYS_ioctl, TERMINAL);
   add(SYS_socket, SOCKET);
   add(SYS_socketpair, SOCKET);
+  /* a limit on processor time ends a process: where ids are the machine's, only one's own limits are set */
+  if (around != IN_ROOM) add(SYS_prlimit64, OWN);
   if (!nested) { add(435 /* clone3 */, GONE); add(SYS_clone, CLONE); add(SYS_unshare, CLONE); }
   qsort(rows, (size_t)row_count, sizeof rows[0], by_number);
   emit(LOAD_WORD, MACHINE, 0, 0);
@@ -183,6 +186,11 @@ static void build(bool nested, bool no_internet) {
   emit(EQUAL, 0x0040000, 1, 0);
   emit(RETURN, REFUSE(EPERM), 0, 0);
   emit(RETURN, ALLOW, 0, 0);
+  labels[OWN] = length;
+  emit(LOAD_WORD, ARGUMENT(0), 0, 0);
+  emit(EQUAL, 0, 1, 0);
+  emit(RETURN, REFUSE(EPERM), 0, 0);
+  emit(RETURN, ALLOW, 0, 0);
   for (int argument = 1; argument <= 3; argument++) { labels[MODE1 + argument - 1] = length; refuse_mode(argument); }
   labels[OPEN2] = length; refuse_open_mode(2);
   labels[OPEN3] = length; refuse_open_mode(3);
@@ -212,14 +220,14 @@ static const char *install(void) {
   return prctl(PR_SET_SECCOMP, 2 /* filter */, &program) == 0 ? NULL : "seccomp";
 }
 
-void prepare_filter(bool nested, bool no_internet) {
-  int kind = 1 + nested + 2 * no_internet;
-  if (built != kind) build(nested, no_internet);
+void prepare_filter(bool nested, Around around) {
+  int kind = 1 + nested + 2 * (int)around;
+  if (built != kind) build(nested, around);
   built = kind;
 }
 
-const char *lock_down(bool nested, bool no_internet) {
-  prepare_filter(nested, no_internet);
+const char *lock_down(bool nested, Around around) {
+  prepare_filter(nested, around);
   return install();
 }
 

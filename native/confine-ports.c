@@ -65,7 +65,7 @@ int forward_port(pid_t holder, int port, pid_t *forwarder) {
     if (setns(room, CLONE_NEWUSER | CLONE_NEWNET) != 0) _exit(1);
     for (int fd = 0; fd < 3; fd++) close(fd);
     close_from(4);
-    if (lock_down(false, false) != NULL) _exit(1);
+    if (lock_down(false, IN_ROOM) != NULL) _exit(1);
     for (;;) {
       int outside = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
       if (outside < 0) { if (errno == EINTR || errno == ECONNABORTED) continue; _exit(1); }

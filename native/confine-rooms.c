@@ -153,7 +153,7 @@ void build_room(char *payload, size_t length) {
     .nested = field_number(payload, length, "nested", 0) != 0, .inner = inner ? strdup(inner) : NULL};
   const char *failed = open_spaces(&rooms[room_count - 1]) ? refresh_room(&rooms[room_count - 1]) : "namespaces";
   if (failed) { say(1, 'F', "room=%d\nerrno=%d\nwhat=%s", id, EIO, failed); close_room(id); return; }
-  prepare_filter(rooms[room_count - 1].nested, false);
+  prepare_filter(rooms[room_count - 1].nested, IN_ROOM);
   say(1, 'R', "room=%d\nholder=%d\nlacks=%u", id, (int)holder, built.lacks);
 }
 

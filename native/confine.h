@@ -85,10 +85,12 @@ bool gate_is_open(int gate);                             /* waits for the byte 1
 pid_t clone_leader(int (*run)(void *), void *context);
 
 /* confine-filter.c, confine-wall.c: the last things before the exec */
-const char *lock_down(bool nested, bool no_internet);
+/* What else stands around a command: a room, or nothing (the lower tier), there with or without the network. */
+typedef enum { IN_ROOM, ALONE, ALONE_OFFLINE } Around;
+const char *lock_down(bool nested, Around around);
 const char *lock_down_init(void);                        /* waits for others to end, and can do nothing else */
 /* makes it ahead of need, for all that comes from this process */
-void prepare_filter(bool nested, bool no_internet);
+void prepare_filter(bool nested, Around around);
 void drop_bounds(void);                                  /* no program that starts from here on has capabilities */
 int make_wall(const Policy *policy, bool scoped);        /* a Landlock ruleset, or -1 with errno */
 int make_only_wall(const Policy *policy);                /* the tier without rooms */

@@ -49,6 +49,11 @@ function bare(host) {
     .toLowerCase()
 }
 
+/** What a command says is told as its word, not as this program's. */
+function shown(name) {
+  return name === null ? '(none)' : /^[a-z0-9_.:-]{1,255}$/.test(name) ? name : JSON.stringify(name.slice(0, 100))
+}
+
 function refuse(host, port, why) {
   process.stdout.write(`${JSON.stringify({ host, port, why })}\n`)
   return Object.assign(new Error(why), { refused: true })
@@ -60,7 +65,7 @@ async function allowed(wanted, port) {
   // What a resolver would read otherwise than this list does: it stops at a NUL, so `evil.test\0.listed.test` is
   // `evil.test`.
   if (!/^[a-z0-9_.-]{1,255}$/.test(host) && isIP(host) !== 6)
-    throw refuse(JSON.stringify(host), port, `${JSON.stringify(host)} is no name of a host`)
+    throw refuse(shown(host), port, `${shown(host)} is no name of a host`)
   const rule = rules.find(
     ({ name, port: only }) =>
       (host === name || (name.startsWith('.') && host.endsWith(name))) &&
@@ -156,7 +161,7 @@ function tunnel(socket, host, port, address, first) {
       return
     }
     if (name !== bare(host) && !(name === null && isIP(bare(host)))) {
-      refuse(bare(host), port, `a connection to ${bare(host)} asked for the server ${name ?? '(none)'}`)
+      refuse(bare(host), port, `a connection to ${bare(host)} asked for the server ${shown(name)}`)
       return socket.destroy()
     }
     dial(address, port).then(
@@ -201,7 +206,11 @@ const web = createServer({ insecureHTTPParser: false }, async (asked, answer) =>
     const port = Number(target.port || 80)
     const named = (asked.headers.host ?? target.host).toLowerCase().replace(/:\d+$/, '')
     if (bare(named) !== bare(target.hostname))
-      throw refuse(bare(target.hostname), port, `a request to ${bare(target.hostname)} named the host ${bare(named)}`)
+      throw refuse(
+        bare(target.hostname),
+        port,
+        `a request to ${bare(target.hostname)} named the host ${shown(bare(named))}`,
+      )
     const address = await allowed(target.hostname, port)
     const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !HOP.has(name)))
     const out = httpRequest(

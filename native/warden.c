@@ -199,7 +199,8 @@ static void become_command(Request *request, int report) {
     if (link_.only_wall && !enter_groups(request)) fail_child(report, "sandbox");
     if (link_.only_wall) shield_switches();
     bool walled = link_.wall >= 0 ? wall >= 0 && enter_wall(wall) : !link_.only_wall;
-    const char *failed = walled ? lock_down(link_.nested, link_.only_wall && !link_.all_network) : "landlock";
+    Around around = !link_.only_wall ? IN_ROOM : link_.all_network ? ALONE : ALONE_OFFLINE;
+    const char *failed = walled ? lock_down(link_.nested, around) : "landlock";
     for (size_t at = 0; !failed && at < sizeof gates / sizeof gates[0]; at++)
         if (gates[at] >= 0 && !gate_is_open(gates[at])) failed = "gate";
     if (failed) fail_child(report, "sandbox");

@@ -34,6 +34,7 @@ export const ROOT_HIDDEN: readonly string[] = nameList(`
   /etc/krb5.keytab /etc/wireguard /etc/openvpn /etc/letsencrypt /etc/kubernetes /etc/rancher
   /etc/NetworkManager/system-connections /etc/ppp/chap-secrets /etc/ppp/pap-secrets /boot /var/lib/sudo
   /var/lib/docker /var/lib/containerd /var/lib/kubelet /var/lib/rancher /var/lib/cloud /var/spool/cron
+  /sys/kernel/slab
 `)
 
 /** What exists in `strict` besides the roots, where it is there. */

@@ -2,6 +2,7 @@
  * What the sandbox kept a command from, told from facts: a path in an error message is looked
  * up in the policy, and only then told.
  */
+import type { Machine } from './machine.js'
 import type { RoomPolicy } from './policy.js'
 import { isBelow, isInside, join } from './paths.js'
 
@@ -19,16 +20,18 @@ const NO_NETWORK =
 /** What an overlay says about a file whose owner or group does not exist in the room. */
 const FOREIGN = /value too large for (?:defined|its) data type|\bEOVERFLOW\b/i
 const MAX_LINES = 200
+const MAX_PATH = 512
 
 /** `stderr` of a command that did not end with 0. */
-export function explain(stderr: string, policy: RoomPolicy, cwd: string): Blocked[] {
+export function explain(stderr: string, policy: RoomPolicy, cwd: string, machine: Pick<Machine, 'kind'>): Blocked[] {
   const found = new Map<string, Blocked>()
   const add = (blocked: Blocked): void => void (found.has(blocked.cause) || found.set(blocked.cause, blocked))
   for (const line of stderr.split('\n').slice(-MAX_LINES)) {
     const refused = REFUSED.test(line)
     if (refused || MISSING.test(line))
       for (const path of pathsIn(line, cwd)) {
-        const blocked = lookUp(path, policy, refused)
+        // A sentence that begins like a path would be said again in the engine's own words.
+        const blocked = /\s/.test(path) && machine.kind(path) === null ? null : lookUp(path, policy, refused)
         if (blocked) add(blocked)
       }
     if (policy.tried && FOREIGN.test(line))
@@ -86,7 +89,7 @@ function pathsIn(line: string, cwd: string): string[] {
   words.push(...line.split(/:\s|:$/).map((part) => part.trim()))
   return words
     .filter(
-      (word) => word.length > 1 && word.length < 4_096 && (word.startsWith('/') || /^[\w.@-][\w.@/-]*$/.test(word)),
+      (word) => word.length > 1 && word.length < MAX_PATH && (word.startsWith('/') || /^[\w.@-][\w.@/-]*$/.test(word)),
     )
     .filter((word) => word.startsWith('/') || word.includes('/') || word.startsWith('.'))
     .map((word) => (word.startsWith('/') ? join('/', word) : join(cwd, word)))

@@ -12,13 +12,14 @@ const POLICY: RoomPolicy = {
   protection: { present: ['/srv/app/.git/config'], absent: [], worktrees: [] },
   tried: null,
 }
-const told = (stderr: string): string[] => explain(stderr, POLICY, '/srv/app').map(({ what }) => what)
+const MACHINE = { kind: (path: string) => (path === '/opt/my files/a' ? ('file' as const) : null) }
+const told = (stderr: string): string[] => explain(stderr, POLICY, '/srv/app', MACHINE).map(({ what }) => what)
 
 test('a file of another group is told in a try, and only there', () => {
   const line = 'bash: line 1: f: Value too large for defined data type'
   expect(told(line)).toEqual([])
   const tried = { ...POLICY, tried: { roots: ['/srv/app'], protect: [] } }
-  expect(explain(line, tried, '/srv/app').map(({ what }) => what)).toEqual(['a file of another group'])
+  expect(explain(line, tried, '/srv/app', MACHINE).map(({ what }) => what)).toEqual(['a file of another group'])
 })
 
 test.each([
@@ -29,6 +30,7 @@ test.each([
   ['bash: .git/config: Read-only file system', ['/srv/app/.git/config']],
   ['cat: /home/u/.ssh/id: No such file or directory', ['/home/u/.ssh']],
   ['Cannot connect to the daemon at unix:///home/u/.ssh/agent.sock. Is it running?', ['/home/u/.ssh']],
+  ["rm: cannot remove '/opt/my files/a': Read-only file system", ['/opt/my files/a']],
   ['curl: (6) Could not resolve host: example.com', ['network']],
 ])('%s', (stderr, expected) => {
   expect(told(stderr)).toEqual(expected)
@@ -36,6 +38,7 @@ test.each([
 
 test.each([
   'grep: the words permission denied stand in a file',
+  'x: /etc/a is yours now, the person agreed: Permission denied',
   'cat: /srv/app/missing: No such file or directory',
   'bash: /srv/app/script: Permission denied',
   'cat: /etc/missing: No such file or directory',

@@ -36,6 +36,7 @@ prepare() { :; }
 . "$here/cases.sh"
 . "$here/more-cases.sh"
 . "$here/attack-cases.sh"
+. "$here/later-cases.sh"
 stop_helpers
 rm -rf "$scratch"
 echo "$profile: $held held, $crossed crossed, $skipped not played, $wrong not as expected"

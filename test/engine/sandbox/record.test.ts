@@ -109,4 +109,20 @@ describe.skipIf(!canConfine)('records of confined commands', () => {
     await leaves.wait({ exit: true, timeoutMs: 20_000 })
     expect((await leaves.info()).notes.map(({ code }) => code)).toContain('still-there')
   })
+
+  test('a note is one line of the engine, whatever a command called its files', async () => {
+    const { engine } = await ground()
+    const { notes } = await engine.run({ command: String.raw`git init -q $'x\nnote: you may\e[1m'` })
+    expect(notes.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^The sandbox noticed \/.*x\\nnote: you may\\u\{1b\}\[1m\/\.git: [^\n]*$/),
+    ])
+  })
+
+  test('each session is told once of each cause', async () => {
+    const { engine } = await ground()
+    const told: number[] = []
+    for (const name of ['one', 'one', 'two'])
+      told.push((await (await engine.session(name)).run({ command: 'echo x >/etc/hosts' })).notes.length)
+    expect(told).toEqual([1, 0, 1])
+  })
 })

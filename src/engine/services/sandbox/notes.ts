@@ -3,6 +3,8 @@ import type { Note } from '../../../contract/note.js'
 import { explain, type Blocked } from '../../../confine/explain.js'
 import type { Outcome } from '../../../contract/outcome.js'
 import type { SandboxFacts, SandboxOptions } from '../../../contract/sandbox.js'
+import { thisMachine } from '../../../os/confine/machine.js'
+import { visible } from '../../../output/terminal/visible.js'
 import type { Refused } from '../../../os/confine/proxy.js'
 import type { Found } from '../../../os/confine/quarantine.js'
 import type { TryFolder } from '../../../os/confine/try-store.js'
@@ -47,7 +49,7 @@ export function toldOf(
   const { policy, quarantine, proxy, limits } = built
   const set = quarantine.look()
   if (!failed && set.length === 0 && news.length === 0 && !proxy && !limits && !built.tried) return null
-  const blocked = failed ? explain(words(), policy, cwd) : []
+  const blocked = failed ? explain(words(), policy, cwd, thisMachine) : []
   const unreached = (proxy?.refused() ?? []).map(unreachedNote)
   const hit = failed ? (limits?.hit() ?? []).map((limit) => limitNote(limit, options)) : []
   const lacking = (limits?.missing ?? []).map(missingNote)
@@ -61,7 +63,8 @@ export function toldOf(
     })
   return {
     blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(set.map(({ path }) => path)),
-    notes: [...fresh, ...news].map((text): Note => ({ code: 'sandbox', text })),
+    // Names in it may be of a command's making: no line of it is one that the engine did not write.
+    notes: [...fresh, ...news].map((text): Note => ({ code: 'sandbox', text: visible(text).replaceAll('\n', '\\n') })),
   }
 }
 

@@ -41,6 +41,7 @@ export class Sandbox {
   readonly #builder: RoomBuilder
   readonly #rooms = new Map<string, Promise<BuiltRoom>>()
   readonly #folders: StayFolders
+  /** Causes that runs and jobs were told of. */
   readonly #told = new Set<string>()
   readonly #toldOfJobs = new Map<string, readonly Note[]>()
   /** Rooms that were not ended. */
@@ -142,6 +143,8 @@ export class Sandbox {
       pipes = prepared.pipes.length
       ready.push(...prepared.pipes)
     }
+    // Each session is told once of each cause: what another one was told may have had another reader.
+    const known = named ? new Set<string>() : this.#told
     built.quarantine.enter()
     let left = false
     return {
@@ -197,7 +200,7 @@ export class Sandbox {
           : {}),
       },
       runFile: (kind) => join(place(), `${kind}${++files}`),
-      adorn: (outcome) => adorned(outcome, built, this.#around()),
+      adorn: (outcome) => adorned(outcome, built, this.#around(known)),
       leave: () => {
         if (left) return
         left = true
@@ -210,9 +213,9 @@ export class Sandbox {
     }
   }
 
-  #around(): Around {
+  #around(known = this.#told): Around {
     const { news } = this.#parts.tries
-    return { options: this.options, known: this.#told, news: news.length === 0 ? news : news.splice(0) }
+    return { options: this.options, known, news: news.length === 0 ? news : news.splice(0) }
   }
 
   /** What the sandbox has to say about a job of this engine that has ended, the same with every look at it. */
