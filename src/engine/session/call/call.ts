@@ -161,6 +161,7 @@ export async function followInShell(
         // The shell goes with its command; the session continues in a new one with the state from before.
         memory.learn(begun.dumpFirst === null ? shell.readState() : await shell.stateBefore(begun.dumpFirst))
         shell.streams.drain()
+        output.letGo()
         site.letGo()
         shell.release()
         answer.give(null)

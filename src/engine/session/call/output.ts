@@ -9,7 +9,7 @@ import { clippedTexts, type Capture } from '../../call/capture.js'
 import type { Held } from '../../../os/files/pipe-reader.js'
 import type { Plan } from '../../plan/plan.js'
 import type { Services } from '../../services/services.js'
-import type { OwnWords } from '../lines/own-words.js'
+import type { OwnWords, OwnWordsInStream } from '../lines/own-words.js'
 import type { Sinks } from '../shell/streams.js'
 
 const NOTHING: Clipped = { text: '', truncated: false, omittedBytes: 0 }
@@ -35,6 +35,8 @@ export class CallOutput implements Sinks {
   readonly merged: boolean
   #stdout: Capture | null = null
   #stderr: Capture | null = null
+  #inOut: OwnWordsInStream | null = null
+  #inErr: OwnWordsInStream | null = null
 
   constructor(call: Call, plan: Plan, services: Services) {
     this.#call = call
@@ -44,12 +46,12 @@ export class CallOutput implements Sinks {
   }
 
   out(chunk: Uint8Array): Held {
-    if (this.own) return this.stdout.push(this.own.takenOut(chunk))
+    if (this.own) return this.stdout.push((this.#inOut ??= this.own.inStream()).takenOut(chunk))
   }
 
   err(chunk: Uint8Array): Held {
     if (this.own && !(this.interrupted && chunk.length === 1 && chunk[0] === 10))
-      return (this.stderr ?? this.stdout).push(this.own.takenOut(chunk))
+      return (this.stderr ?? this.stdout).push((this.#inErr ??= this.own.inStream()).takenOut(chunk))
   }
 
   get stdout(): Capture {
@@ -65,7 +67,14 @@ export class CallOutput implements Sinks {
     return this.#stdout === null && this.#stderr === null
   }
 
+  /** What was held back because it could begin words of the session's own is the command's after all. */
+  letGo(): void {
+    if (this.#inOut) void this.stdout.push(this.#inOut.rest())
+    if (this.#inErr) void (this.stderr ?? this.stdout).push(this.#inErr.rest())
+  }
+
   end(): void {
+    this.letGo()
     this.#stdout?.end()
     this.#stderr?.end()
   }
