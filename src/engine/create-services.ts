@@ -78,7 +78,7 @@ export async function createServices(options: EngineOptions): Promise<Services> 
   const tmp = baseEnv['TMPDIR'] ?? tmpdir()
   const own = {
     pids: [process.pid, process.ppid, launcher.pid],
-    names: [...new Set([...hosts, 'cerith', 'cerith-launch', 'cerith-warden'])],
+    names: [...new Set([...hosts, 'cerith', 'cerith-launch', 'cerith-warden', 'cerith-spare'])],
   }
   const secrets = new SecretStore(options.secretSources ?? [])
   const askpass = options.askpass?.length
