@@ -21,6 +21,8 @@ export interface ShellHoldings {
   readonly integers?: readonly string[]
   /** Directories that `popd` goes back to, the next one first. */
   readonly directories?: readonly string[]
+  /** `$_`: the last word of the command before. */
+  readonly lastWord?: string
   /** `hash -p`: the program that a name starts, where it is another one. */
   readonly hashed?: Readonly<Record<string, string>>
   /** Files that commands of this shell have written, with text that matters if it is run. */

@@ -223,9 +223,10 @@ class FirstLook {
     return parts ? whole : null
   }
 
-  /** No function, alias or rule about this name. */
+  /** No function, alias, file of the session or rule has this name. */
   #meansItself(name: string): boolean {
-    const { functions, aliases, automation = [] } = this.#context
+    const { functions, aliases, held, automation = [] } = this.#context
+    for (const path in held?.files) if (path.endsWith(`/${name}`)) return false
     return (
       !(functions && Object.hasOwn(functions, name)) &&
       !(aliases && Object.hasOwn(aliases, name)) &&

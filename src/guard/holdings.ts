@@ -6,8 +6,9 @@ import { isConstant, isWorthKeeping, UNKNOWN } from './words/text.js'
 
 /** The state begins with what the session's shell holds. */
 export function takeOver(held: ShellHoldings, shell: ShellState): void {
-  const { positional, arrays, references, integers, directories, hashed, files } = held
+  const { positional, arrays, references, integers, directories, hashed, files, lastWord } = held
   if (positional) shell.positional = positional
+  if (lastWord !== undefined) shell.lastWord = lastWord
   for (const [name, items] of Object.entries(arrays ?? {}))
     shell.variables.set(name, { values: [items[0] ?? ''], items })
   if (references) shell.references = new Map(Object.entries(references))

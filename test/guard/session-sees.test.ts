@@ -101,6 +101,18 @@ describe('what the shell of a session holds is known', () => {
     ['mkdir -p bb; ln -sf /bin/rm bb/ls2; PATH=$PWD/bb:$PATH', 'ls2 -rf /'],
     ["printf 'rm -rf ' > p1; printf '/' > p2; cat p1 p2 > p3", 'sh p3'],
     ["cat > m.mk <<'E'\nall:\n\trm -rf /\nE", 'make -f m.mk'],
+    ['echo /', 'rm -rf "$_"'],
+    ['true /etc', 'rm -rf $_'],
+    [': ~', 'rm -rf "$_"'],
+    ['pushd /etc >/dev/null; pushd /tmp >/dev/null', 'rm -rf "$(dirs -l +1)"'],
+    ['A=([7]=/etc)', 'rm -rf "${A[7]}"'],
+    ['mkdir -p b2; ln -sf /bin/rm b2/ls; PATH=$PWD/b2:$PATH', 'ls -rf /etc'],
+    ['cat /bin/rm > q3; chmod +x q3', './q3 -rf /usr'],
+    ['echo \'require("fs").rmSync("/etc",{recursive:true})\' > n1.js', 'node n1'],
+    ["echo '\\! rm -rf /etc' > x2.sql", 'psql -f x2.sql'],
+    ["printf '/etc\\0' > list5", 'xargs -0 -a list5 rm -rf'],
+    ['echo / > list6', 'tar -T list6 --remove-files -cf x.tar'],
+    ['echo \'import os; os.system("rm -rf /etc")\' > conftest.py', 'pytest'],
   ])('%s, then %s', async (first, last) => {
     expect(await judged(first, last)).toBe('deny')
   })
@@ -114,6 +126,9 @@ describe('what the shell of a session holds is known', () => {
 
   test.each([
     ['D=$(mktemp -d)', 'rm -rf "$D/"*'],
+    ['echo ./build', 'rm -rf "$_"'],
+    ['mktemp -d', 'ls "$_"'],
+    ['A=(x [7]=./build)', 'rm -rf "${A[7]}"'],
     ['D=$(mktemp -d)', 'rm -rf "${D}"/*'],
     ['A=(-rf ./build)', 'rm "${A[@]}"'],
     ['set -- ./build', 'rm -rf "$1"/*'],

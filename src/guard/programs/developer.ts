@@ -163,7 +163,9 @@ const runsOption: Program = (call, name) => {
   }
   if (name === 'pssh' || name === 'pdsh') call.walker.tryScript(given.operands.map(plain).join(' '), call.shell)
   if (/^(psql|mysql|mariadb|sqlite3|duckdb|clickhouse-local)$/.test(name)) {
-    for (const text of [...call.argv.slice(1), ...(call.stdin ?? [])]) {
+    const files = options(call.argv.slice(1), { short: 'f', long: ['file', 'init'] }).all('f', 'file', 'init')
+    const read = files.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+    for (const text of [...call.argv.slice(1), ...(call.stdin ?? []), ...read]) {
       const escape = /(?:^|\n)\s*(?:\\!|\.shell|\.system|system|\\sys)\s+(.+)/.exec(plain(text))?.[1]
       if (escape) call.walker.tryScript(escape, call.shell)
       for (const match of plain(text).matchAll(/\b(?:FROM|TO)\s+PROGRAM\s+'((?:[^']|'')*)'/gi))

@@ -132,6 +132,8 @@ export const git: Program = (call) => {
 function gitConfig(setting: string, call: Call): void {
   const at = setting.indexOf('=')
   const [key, value] = [setting.slice(0, at), setting.slice(at + 1)]
+  // From then on its work is the whole file system.
+  if (/^core\.worktree$/i.test(key) && value === '/') call.walker.report('wipe-root', ['git', 'config', key, value])
   if (at > 0 && GIT_COMMAND_KEYS.test(key)) call.walker.tryScript(value.replace(/^!/, ''), call.shell)
 }
 

@@ -87,7 +87,9 @@ function lookup(name: string, index: string | undefined, shell: ShellState): Var
   if (index === undefined || index === '@' || index === '*') return variable
   if (!variable.items) return /^0$/.test(index) ? variable : { values: MAYBE_UNSET }
   if (!/^-?\d+$/.test(index)) return { values: unique([...variable.items, '']) }
-  return { values: [variable.items.at(Number(index)) ?? ''] }
+  const item = variable.items.at(Number(index))
+  // Of an array with gaps only the items are known, not where they stand.
+  return { values: item === undefined ? unique([...variable.items, '']) : [item] }
 }
 
 /** Turns a value into what stands in the word: fields stay apart for `"$@"`, unquoted text is split. */

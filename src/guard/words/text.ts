@@ -159,7 +159,7 @@ const MATTERS =
   /\{\{(?:secret|decrypt):|\b(?:rm|dd|mkfs|shred|wipefs|blkdiscard|rmtree|rmSync|rm_rf|unlink\w*|truncate|find|chmod|chown|kill|shutdown|reboot|poweroff|halt|system|exec\w*)\b|\|.*&/
 /** Of short ones also a name at the root, or text that hides another one: it may become a word of a command. */
 const MAY_BECOME_A_WORD =
-  /(?:^|[\s="'])(?:[/~][\w.-]*\/?|\$HOME|-\w*[rR]\w*)(?=["'\s*]|$)|^(?:[A-Za-z0-9+/]{8,}\n?)+={0,2}\s*$/
+  /(?:^|[\s="'])(?:[/~][\w.-]*\/?|\$HOME|-\w*[rR]\w*)(?=["'\s*\0]|$)|^(?:[A-Za-z0-9+/]{8,}\n?)+={0,2}\s*$/
 const SHORT = 200
 
 /** Whether the text of a file that was written may matter to a later command. */

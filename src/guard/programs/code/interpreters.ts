@@ -178,7 +178,11 @@ export const interpret: Program = (call, name) => {
     return undefined
   }
   const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
-  const texts = readsStdin ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)
+  const texts = readsStdin
+    ? (call.stdin ?? [])
+    : [file, ...(language === 'node' ? [`${file}.js`] : [])].flatMap((name) => [
+        ...call.walker.streams.contents(name, call.shell),
+      ])
   for (const text of texts) {
     if (text !== UNKNOWN) runText(text, language, call)
   }

@@ -37,8 +37,12 @@ export const tar: Program = (call) => {
   if (given.has('x', 'extract', 'get'))
     for (const directory of given.all('C', 'directory').length > 0 ? given.all('C', 'directory') : ['.'])
       call.walker.effect('create', `${directory}/…`, call.shell, call.argv)
+  const listed = given
+    .all('T', 'files-from')
+    .flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+    .flatMap((text) => text.split(/[\n\0]/).filter((line) => line !== ''))
   if (given.has('remove-files'))
-    for (const word of given.operands)
+    for (const word of [...given.operands, ...listed])
       for (const from of given.all('C', 'directory').length > 0 ? given.all('C', 'directory') : ['.'])
         call.walker.effect('delete-tree', word.startsWith('/') ? word : `${from}/${word}`, call.shell, call.argv)
   if (given.has('recursive-unlink'))

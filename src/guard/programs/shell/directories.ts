@@ -57,4 +57,11 @@ function placeIn(all: readonly unknown[], word: string): number | undefined {
   return sign === undefined ? undefined : sign === '+' ? Number(digits) : all.length - 1 - Number(digits)
 }
 
-export const DIRECTORY_BUILTINS: Readonly<Record<string, Program>> = { cd, pushd, popd }
+/** `dirs` prints the stack; `+N` one of it. */
+const dirs: Program = ({ argv, shell }) => {
+  const at = /^\+(\d+)$/.exec(argv.find((word) => /^\+\d+$/.test(word)) ?? '')?.[1]
+  if (at !== undefined) return (shell.directories[Number(at)] ?? []).map((directory) => `${directory}\n`)
+  return [`${shell.directories.map(([directory]) => directory).join(' ')}\n`]
+}
+
+export const DIRECTORY_BUILTINS: Readonly<Record<string, Program>> = { cd, pushd, popd, dirs }
