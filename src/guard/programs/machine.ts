@@ -41,6 +41,9 @@ const ESSENTIAL_TO_ALPINE =
 /** Headers and manuals: nothing runs with them. */
 const FOR_BUILDS = /-(?:dev|devel|doc|dbg)(?::\w+)?$/
 
+/** What installs packages elsewhere is a program like others on Debian. */
+const OF_OTHERS = /^(?:rpm|dnf|yum)$/
+
 const packages: Program = (call, name) => {
   const listed = call.argv.includes('-') ? (call.stdin ?? []).flatMap(fieldsOf) : []
   const words = [...call.argv.slice(1), ...listed].map(plain)
@@ -79,6 +82,7 @@ const packages: Program = (call, name) => {
   if (simulated && !(name === 'pacman' && words.includes('-d'))) return undefined
   const pattern = removes[name]
   const verb = pattern && words.find((word) => pattern.test(word))
+  const ofDebian = /^(?:apt|apt-get|aptitude|dpkg)$/.test(name)
   const essential = name === 'apk' ? ESSENTIAL_TO_ALPINE : ESSENTIAL_PACKAGE
   // `yum swap -- remove A -- install B`: B comes.
   const named = words
@@ -87,7 +91,9 @@ const packages: Program = (call, name) => {
     .split(' ')
   const hit = named.find(
     (word) =>
-      (essential.test(word.replace(/^[\w-]+\//, '')) && !FOR_BUILDS.test(word)) ||
+      (essential.test(word.replace(/^[\w-]+\//, '')) &&
+        !FOR_BUILDS.test(word) &&
+        !(ofDebian && OF_OTHERS.test(word))) ||
       EVERY_PACKAGE.test(word) ||
       (name === 'pkg' && /^-\w*a|^--all$|^pkg$/.test(word)),
   )

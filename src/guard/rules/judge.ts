@@ -27,7 +27,7 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
   const { shown, contents } = located
   if (located.place === 'home' && !homes.some((home) => isWithin(home, shown)) && shown !== '/root')
     if (/[*?[…]/.test(shown) || !LIVED_IN.some((name) => mayExist(`${shown}${name}`))) return undefined
-  if (guessed && isFarFetched(kind, located, effect)) return undefined
+  if (guessed && isFarFetched(kind, located, effect, homes)) return undefined
   // A new kernel or loader comes beside the others, and so does what has a name that is not known.
   if (kind === 'overwrite' && effect.mode !== EMPTY && shown.startsWith('/boot/') && !contents)
     if (shown.includes('…') || !(/[*?[]/.test(shown) || mayExist(shown))) return undefined
@@ -39,7 +39,13 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
  * Where a variable may be empty, a pattern or another owner is no sign of harm that is meant; the root itself cannot
  * be moved, and one name in it is another one than the script means.
  */
-function isFarFetched(kind: EffectKind, { place, shown, contents }: Located, { mode = '' }: Effect): boolean {
+function isFarFetched(
+  kind: EffectKind,
+  { place, shown, contents }: Located,
+  { mode = '' }: Effect,
+  homes: readonly string[],
+): boolean {
+  if (place === 'home' && /^\/home\/./.test(shown) && !homes.includes(shown)) return true
   if (/^\/[^/]*[*?[…]/.test(shown) || (kind === 'delete' && place === 'critical-file')) return true
   if (kind === 'move' && MAY_GO.test(shown)) return true
   if (/^(?:mode|owner)/.test(kind) && !isExtreme(mode)) return true
@@ -106,7 +112,7 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
     case 'owner':
     case 'owner-tree':
       // What belongs to root is given back to root.
-      return kind === 'owner' && /^(?:root|0)?(?::(?:root|0)?)?$/.test(effect.mode ?? 'x')
+      return (kind === 'owner' || ORDINARY.test(shown)) && /^(?:root|0)?(?::(?:root|0)?)?$/.test(effect.mode ?? 'x')
         ? undefined
         : ownerRule(kind, place, shown)
     default:

@@ -11,9 +11,9 @@ const OTHER_ACCOUNT = /^\s*s([/|#,])\^\\?\(?(?!root\b)[a-z_][a-z\d_-]*:(?:(?!\1)
 /** `/^games:/d`, `/^games:/s+!!+*+`: the same, by an address. */
 const ACCOUNT_LINE = /^(?!.*root)\s*\/\^[a-z_][a-z\d_-]*:[^/|\n]*\/\s*(?:d|s([/|#,+:@!])[^\n]*\1[gI\d]*)\s*$/
 
-/** `s#/bin/ash#/bin/bash#`: one shell for another. */
-const SWAPS_SHELLS =
-  /^\s*s([/|#,+:@!])[\w\\/]*bin\\?\/(?:ba|a|da|z|k|fi)?sh\$?\1[\w\\/]*bin\\?\/(?:ba|a|da|z|k|fi)?sh\1g?\s*$/
+/** `s#/bin/ash#/bin/bash#`, `s,cassandra:/bin/false,cassandra:/bin/bash,`: another shell, with which a login works. */
+const GIVES_SHELL =
+  /^(?!.*root)\s*s([/|#,+@!])(\^?(?:(?!\1|[.*[$])(?:\\\/|[\w\/:, -]))*?)(?:\\?\/)?s?bin\\?\/\w+\$?\1\2(?:\\?\/)?bin\\?\/(?:ba|a|da|z|k|fi)?sh\1g?\s*$/
 
 /** `/^root/a jenkins ALL=(ALL) ALL`: a line comes, and none goes. */
 const ADDS = /^\s*(?:\$|\d+|\/(?:\\.|[^/\\\n])*\/)?\s*[ai](?:\\\n|\\|\s)[^\n]*$/
@@ -42,7 +42,7 @@ export const sed: Program = (call) => {
   if (given.has('i', 'in-place')) {
     const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
     for (const file of files) {
-      const harmless = file === '/etc/sudoers' ? [SWAPS_WORDS, ADDS] : [OTHER_ACCOUNT, ACCOUNT_LINE, SWAPS_SHELLS, ADDS]
+      const harmless = file === '/etc/sudoers' ? [SWAPS_WORDS, ADDS] : [OTHER_ACCOUNT, ACCOUNT_LINE, GIVES_SHELL, ADDS]
       const gentle =
         scripts.length > 0 && scripts.every((script) => harmless.some((pattern) => pattern.test(plain(script))))
       const kind = empties ? 'overwrite' : gentle ? 'append' : 'edit'

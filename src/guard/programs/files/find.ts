@@ -8,6 +8,10 @@ import { type Call, options, type Program } from '../row/call.js'
 /** Tests of find that pick out particular names; the others (-type, -user, -mtime ...) match the system itself. */
 const NAME_TESTS = /^-(i?name|i?path|i?wholename|i?regex|i?lname|samefile|inum|newer\w*|cnewer|anewer)$/
 
+/** Links that lead nowhere, sockets and pipes: nothing is lost with them. With -L only such a link is still one. */
+const NOWHERE = /^-xtype l$|^-type [sp]$/
+const NOWHERE_BEHIND = /^-type [lsp]$/
+
 export const find: Program = (call) => {
   const words = call.argv.slice(1)
   let at = 0
@@ -50,8 +54,7 @@ export const find: Program = (call) => {
     } else if (isSifting(word, words[at + 1] ?? '') && !negated) {
       sifted = true
       if (word !== '-empty') at++
-    } else if (/^-xtype l$|^-type [sp]$/.test(`${word} ${words[at + 1]}`) && !negated) {
-      // Links that lead nowhere, sockets and pipes hold nothing.
+    } else if ((words[0] === '-L' ? NOWHERE_BEHIND : NOWHERE).test(`${word} ${words[at + 1]}`) && !negated) {
       narrowed = true
       at++
     } else if (word === '-maxdepth' && words[at + 1] === '0') at++
