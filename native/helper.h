@@ -36,8 +36,6 @@ typedef struct {
   bool in_fifo, keep, merge, detached, pty;
   int cols, rows;
   int extra_in_fd, extra_in_slot;       /* child descriptor fed by a slot, e.g. secret values */
-  int extra_out_fd, extra_out_slot;     /* child descriptor written to by a session shell */
-  int extra2_in_fd, extra2_in_slot;
   long long deadline_ms, head_bytes, tail_bytes;
   int oom;
   int room, listener_room;              /* the room it enters, and the one whose listener it is given; -1 = none */
@@ -126,7 +124,7 @@ typedef struct {
   int events, lifeline, control;        /* descriptors of this warden */
   int in_read, out_write, err_write;    /* the command's ends, -1 = /dev/null or none */
   int out_read, err_read;               /* reading ends kept for a later move to the background, -1 = none */
-  int extra_in, extra_out, extra2_in;
+  int extra_in;
   int room_orders, wall, listener, lock, spaces[SPACES];   /* of the room, -1 = none */
   /* opens when the launcher has covered what came into being on the machine, -1 = none */
   int gate;

@@ -76,7 +76,7 @@ static int slot_end(int slot, int end) { return slot >= 0 && slot < SLOTS
    False, with errno, when the limit of descriptors is too low. */
 static bool settle_descriptors(WardenLink *link) {
   int *kept[] = {&link->lifeline, &link->control, &link->in_read, &link->out_write, &link->err_write, &link->out_read,
-      &link->err_read, &link->extra_in, &link->extra_out, &link->extra2_in,
+      &link->err_read, &link->extra_in,
     &link->room_orders, &link->wall, &link->listener, &link->lock, &link->spaces[0], &link->spaces[1], &link->spaces[2],
         &link->spaces[3], &link->spaces[4], &link->gate, &link->spare};
   enum { KEPT = sizeof kept / sizeof kept[0], FIRST = 3 };
@@ -100,8 +100,7 @@ static bool settle_descriptors(WardenLink *link) {
 /* An end that is asked for by a slot must be there: a command without its stdout would look like one that prints
    nothing. */
 static bool lacks_end(const Request *request) {
-  const int asked[] = {request->in_slot, request->out_slot, request->err_slot, request->extra_in_slot,
-      request->extra_out_slot, request->extra2_in_slot};
+  const int asked[] = {request->in_slot, request->out_slot, request->err_slot, request->extra_in_slot};
   for (size_t at = 0; at < sizeof asked / sizeof asked[0]; at++) if (asked[at] >= 0 && slot_end(asked[at], 0) < 0)
       return true;
   return false;
@@ -111,7 +110,7 @@ static bool lacks_end(const Request *request) {
 static WardenLink link_to(const Room *room) {
   WardenLink link = {.events = 1, .lifeline = lifeline[0], .control = -1, .in_read = -1, .out_write = -1,
       .err_write = -1, .out_read = -1, .err_read = -1,
-    .extra_in = -1, .extra_out = -1, .extra2_in = -1, .listener = -1, .gate = -1, .spare = -1,
+    .extra_in = -1, .listener = -1, .gate = -1, .spare = -1,
     .room_orders = room->orders, .wall = room->wall, .lock = room->lock, .holder = room->holder,
     .inner = room->inner, .all_network = room->all_network, .nested = room->nested, .only_wall = room->only_wall};
   memcpy(link.spaces, room->spaces, sizeof link.spaces);
@@ -199,8 +198,6 @@ static void start(char *payload, size_t length) {
   link.out_read = slot_end(request.out_slot, 0);
   link.err_read = slot_end(request.err_slot, 0);
   link.extra_in = slot_end(request.extra_in_slot, 0);
-  link.extra_out = slot_end(request.extra_out_slot, 1);
-  link.extra2_in = slot_end(request.extra2_in_slot, 0);
   link.listener = listened ? listened->listener : -1;
   if (own_wall >= 0) link.wall = own_wall;
   bool fits = !room->only_wall && room->lock < 0 && fits_spare(&request);
@@ -253,8 +250,7 @@ static void start(char *payload, size_t length) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=fork", request.id, fork_error);
     close(control[1]);
   } else wards[ward_count++] = (Ward){request.id, pid, control[1], request.detached, heard};
-  int used[] = {request.in_slot, request.out_slot, request.err_slot, request.extra_in_slot, request.extra_out_slot,
-      request.extra2_in_slot};
+  int used[] = {request.in_slot, request.out_slot, request.err_slot, request.extra_in_slot};
   int freed = 0;
   for (size_t at = 0; at < sizeof used / sizeof used[0]; at++) if (used[at] >= 0) { free_slot(used[at]); freed++; }
   free_request(&request);

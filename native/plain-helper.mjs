@@ -224,12 +224,11 @@ function start(fields) {
     }
     if (merge) error = output
     const stdio = [input, output, error]
-    for (const key of ['xin', 'xin2', 'xout']) {
-      const [fd, slot] = (get(key) ?? '').split(':').map(Number)
-      if (slot === undefined || Number.isNaN(slot)) continue
+    const [fd, slot] = (get('xin') ?? '').split(':').map(Number)
+    if (slot !== undefined) {
       used.push(slot)
       while (stdio.length < fd) stdio.push('ignore')
-      stdio[fd] = end(slot, key === 'xout' ? constants.O_WRONLY : constants.O_RDONLY)
+      stdio[fd] = end(slot, constants.O_RDONLY)
     }
     const mark = join(home, `ward-${id}`)
     opened.push(openSync(mark, constants.O_RDONLY | constants.O_CREAT, 0o600))

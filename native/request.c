@@ -26,8 +26,7 @@ bool parse_request(char *payload, size_t length, Request *request) {
   request->payload = payload;
   request->payload_length = length;
   request->in_slot = request->out_slot = request->err_slot = -1;
-  request->extra_in_fd = request->extra_out_fd = request->extra2_in_fd = -1;
-  request->extra_in_slot = request->extra_out_slot = request->extra2_in_slot = -1;
+  request->extra_in_fd = request->extra_in_slot = -1;
   request->oom = request->room = request->listener_room = -1;
   request->id = -1;
   size_t args = 0, arg_room = 0, vars = 0, var_room = 0;
@@ -52,16 +51,6 @@ bool parse_request(char *payload, size_t length, Request *request) {
       request->extra_in_fd = atoi(value);
       const char *colon = strchr(value, ':');
       if (colon) request->extra_in_slot = atoi(colon + 1);
-    }
-    else if ((value = value_of(at, "xin2"))) {
-      request->extra2_in_fd = atoi(value);
-      const char *colon = strchr(value, ':');
-      if (colon) request->extra2_in_slot = atoi(colon + 1);
-    }
-    else if ((value = value_of(at, "xout"))) {
-      request->extra_out_fd = atoi(value);
-      const char *colon = strchr(value, ':');
-      if (colon) request->extra_out_slot = atoi(colon + 1);
     }
     else if ((value = value_of(at, "pty"))) {
       request->pty = true;

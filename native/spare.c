@@ -10,11 +10,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ENDS = 8, MOST_BYTES = 100000 };
+enum { ENDS = 6, MOST_FDS = 8, MOST_BYTES = 100000 };
 
 static void ends_of(WardenLink *link, int **ends) {
   int *all[ENDS] = {&link->in_read, &link->out_write, &link->err_write, &link->out_read, &link->err_read,
-      &link->extra_in, &link->extra_out, &link->extra2_in};
+      &link->extra_in};
   memcpy(ends, all, sizeof all);
 }
 
@@ -24,9 +24,9 @@ bool fits_spare(const Request *request) {
   return !request->detached && !request->keep && request->group_count == 0 && request->payload_length <= MOST_BYTES;
 }
 
-/* Sends a message with descriptors, at most 8. Returns the bytes that went, or -1. */
+/* Sends a message with descriptors, at most MOST_FDS. Returns the bytes that went, or -1. */
 ssize_t send_with(int to, struct iovec *parts, int part_count, const int *fds, int count, int flags) {
-  char space[CMSG_SPACE(ENDS * sizeof(int))] = {0};
+  char space[CMSG_SPACE(MOST_FDS * sizeof(int))] = {0};
   struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)part_count};
   if (count > 0) {
     message.msg_control = space;

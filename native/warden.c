@@ -166,10 +166,9 @@ static void become_command(Request *request, int report) {
      place. */
   int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing < 0) fail_child(report, "descriptors");
-  enum { ENDS = 7, LISTENER_FD = 3 };
-  int ends[ENDS] = {in, out, err, link_.extra_in, link_.extra_out, link_.extra2_in, link_.listener};
-  int places[ENDS] = {0, 1, 2, request->extra_in_fd, request->extra_out_fd, request->extra2_in_fd, link_.listener < 0
-      ? -1 : LISTENER_FD};
+  enum { ENDS = 5, LISTENER_FD = 3 };
+  int ends[ENDS] = {in, out, err, link_.extra_in, link_.listener};
+  int places[ENDS] = {0, 1, 2, request->extra_in_fd, link_.listener < 0 ? -1 : LISTENER_FD};
   int base = 3;
   for (int at = 3; at < ENDS; at++) if (places[at] >= base) base = places[at] + 1;
   int lifted = fcntl(report, F_DUPFD_CLOEXEC, base);
@@ -584,8 +583,6 @@ static void obey(char kind, const char *payload, size_t length) {
     begin_kill((int)field_number(payload, length, "sig", SIGTERM), field_number(payload, length, "grace", 2000), why
         ? why : "caller");
   } else if (kind == 'B') move_to_background(payload, length);
-  else if (kind == 'Z') terminal_size(&terminal, (int)field_number(payload, length, "cols", 80),
-      (int)field_number(payload, length, "rows", 24));
   else if (kind == 'M') add_needles(payload, length);
   else if (kind == 'U') close_output(payload, length);
   else if (kind == 'W') widen();
@@ -892,8 +889,6 @@ void run_warden(WardenLink link) {
   close_end(&link_.out_write);
   close_end(&link_.err_write);
   close_end(&link_.extra_in);
-  close_end(&link_.extra_out);
-  close_end(&link_.extra2_in);
   /* Files are made while the command's process begins its own life, or after it was announced: a start waits for as
      little as possible. The output is there when the start is told: a process that is given its name may look into it
      at once. */

@@ -66,8 +66,6 @@ export interface ClipEndsOptions {
   readonly maxChars?: number
   /** Where the whole text is, named in the marker. */
   readonly wholeAt?: string | null
-  /** Part of the budget for the beginning; the end usually says how it went. */
-  readonly headShare?: number
   /** Show error-looking lines of the omitted middle. */
   readonly troubles?: boolean
   readonly count?: CountOmitted
@@ -87,7 +85,7 @@ export function clipEnds(text: string, options: ClipEndsOptions = {}): Clipped {
  * With `hole: null` both are the same whole text.
  */
 export function joinEnds(first: string, last: string, options: ClipEndsOptions & { hole: number | null }): Clipped {
-  const { maxChars = LIMITS.clipChars, wholeAt = null, headShare = 0.4, troubles = true, hole } = options
+  const { maxChars = LIMITS.clipChars, wholeAt = null, troubles = true, hole } = options
   if (maxChars < MIN_CHARS) {
     const start = takeFirst(first, maxChars)
     return {
@@ -101,8 +99,9 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
   const reserve = Math.min(MARKER_CHARS + (wholeAt?.length ?? 0), Math.floor(maxChars / 2))
   const troubleChars = troubles ? Math.floor((maxChars - reserve) * TROUBLE_SHARE) : 0
   const budget = maxChars - reserve - troubleChars
-  const head = headAtLine(first, Math.floor(budget * headShare))
-  const tail = tailAtLine(last, budget - Math.floor(budget * headShare))
+  const headChars = Math.floor(budget * HEAD_SHARE)
+  const head = headAtLine(first, headChars)
+  const tail = tailAtLine(last, budget - headChars)
 
   const middle =
     hole === null
@@ -115,7 +114,7 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
         firstLine: countLines(head) + 1,
         hole: hole !== null,
         maxChars: troubleChars,
-        ...(options.between ? { between: options.between } : {}),
+        between: options.between,
       })
     : ''
   const lines = hole === null ? `, ${plural(countLines(middle[0]!), 'line')}` : ''
@@ -129,6 +128,8 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
 
 /** Room for the marker with its numbers and for the line breaks around it. */
 const MARKER_CHARS = 90
+/** Part of the budget for the beginning; the end usually says how it went. */
+const HEAD_SHARE = 0.4
 const TROUBLE_SHARE = 0.2
 /** Below this there is no room to say anything about a cut. */
 const MIN_CHARS = 200

@@ -65,7 +65,7 @@ describe.skipIf(!helper)('the terminal of a warden', () => {
   test('F77: a resize reaches the foreground program as SIGWINCH', async () => {
     const { ward, dir } = await start('trap "stty size; exit" WINCH; echo ready; while :; do sleep 0.05; done')
     await outputMatching(dir, /ready/)
-    ward.resize({ cols: 70, rows: 20 })
+    writeFileSync(join(dir, 'control'), 'size 70 20\n')
     await ward.recorded
     expect(outputOf(dir)).toContain('20 70')
   })

@@ -34,10 +34,8 @@ export interface LaunchSpec {
   readonly stderr?: Pipe
   /** stderr shares stdout's pipe: true order. */
   readonly merge?: boolean
-  /** Further descriptors of the command: read from (secret values, a session's orders) or written to (its reports). */
+  /** A further descriptor that the command reads: secret values, its script. */
   readonly extraIn?: { readonly fd: number; readonly pipe: Pipe }
-  readonly extraIn2?: { readonly fd: number; readonly pipe: Pipe }
-  readonly extraOut?: { readonly fd: number; readonly pipe: Pipe }
   /** Runs in this room, or not at all. */
   readonly inside?: Entrance
   /** Gets the listener of this room as descriptor 3, outside it: a proxy. */
@@ -170,7 +168,6 @@ export interface Ward {
   onOutput: ((outTotal: number, errTotal: number) => void) | null
   /** From here on the watcher keeps the output in `dir`; resolves when it has taken over. */
   moveToBackground(spec: MoveSpec): Promise<void>
-  resize(size: { cols: number; rows: number }): void
   /** Closes the watcher's own reading end of a foreground stream: with the last one the command's next write fails. */
   closeOutput(which: 'out' | 'err'): void
   /** Lets the pipes of a foreground command hold more, where the kernel allows it. */

@@ -16,8 +16,6 @@ export function describeStart(id: number, spec: LaunchSpec): (readonly [string, 
   if (spec.stderr) fields.push(['err', spec.stderr.slot])
   if (spec.merge) fields.push(['merge', 1])
   if (spec.extraIn) fields.push(['xin', `${spec.extraIn.fd}:${spec.extraIn.pipe.slot}`])
-  if (spec.extraIn2) fields.push(['xin2', `${spec.extraIn2.fd}:${spec.extraIn2.pipe.slot}`])
-  if (spec.extraOut) fields.push(['xout', `${spec.extraOut.fd}:${spec.extraOut.pipe.slot}`])
   if (spec.detached) fields.push(['detached', 1])
   if (spec.oomScore !== undefined) fields.push(['oom', spec.oomScore])
   if (spec.limits) fields.push(...limitFields(spec.limits))

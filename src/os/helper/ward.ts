@@ -134,13 +134,6 @@ export function createWard(
         ])
       })
     },
-    resize(size) {
-      send('Z', [
-        ['id', id],
-        ['cols', size.cols],
-        ['rows', size.rows],
-      ])
-    },
   }
 }
 
