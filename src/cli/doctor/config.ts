@@ -4,11 +4,10 @@
  */
 import { nameList } from '../../contract/quote.js'
 import { existsSync } from 'node:fs'
-import { ShellError } from '../../contract/errors.js'
 import { loadConfig } from '../../config/load.js'
 import { nearest } from '../../config/nearest.js'
 import { SETTINGS } from '../../config/schema.js'
-import type { Finding } from './doctor.js'
+import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 import { UMASK_FIX, umaskNow } from '../../os/files/umask.js'
 import type { Io } from '../io/io.js'
 
@@ -25,33 +24,24 @@ export function configFinding(io: Io): Finding {
     const strange = Object.keys(io.env).filter((name) => name.startsWith('CERITH_') && !known.includes(name))
     if (strange.length > 0) {
       const close = nearest(strange[0] as string, known)
-      return {
-        name: 'configuration',
-        state: 'degraded',
-        detail: `nothing reads ${strange.join(', ')}`,
-        fix: close ? `Did you mean ${close}?` : 'Unset it; `cerith config` shows what can be set.',
-      }
+      return degraded(
+        'configuration',
+        `nothing reads ${strange.join(', ')}`,
+        close ? `Did you mean ${close}?` : 'Unset it; `cerith config` shows what can be set.',
+      )
     }
-    return {
-      name: 'configuration',
-      state: 'ok',
-      detail:
-        [files.user, files.project].filter((file) => file && existsSync(file)).join(' and ') || 'no file; the defaults',
-      fix: null,
-    }
+    return ok(
+      'configuration',
+      [files.user, files.project].filter((file) => file && existsSync(file)).join(' and ') || 'no file; the defaults',
+    )
   } catch (error) {
-    return {
-      name: 'configuration',
-      state: 'broken',
-      detail: error instanceof Error ? error.message : String(error),
-      fix: ShellError.is(error) ? error.hint : null,
-    }
+    return broken('configuration', ...ofError(error))
   }
 }
 
 export function umaskFinding(): Finding {
   const { text, takesOwnRights } = umaskNow()
   return takesOwnRights
-    ? { name: 'umask', state: 'broken', detail: `${text}: you could not read the files that you make`, fix: UMASK_FIX }
-    : { name: 'umask', state: 'ok', detail: text, fix: null }
+    ? broken('umask', `${text}: you could not read the files that you make`, UMASK_FIX)
+    : ok('umask', text)
 }

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import { readFileSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { ShellError } from '../../contract/errors.js'
 import { verifyAudit } from '../../audit/chain.js'
 import { findBash } from '../../os/user/bash.js'
+import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 import { kernelFindings } from './kernel.js'
 import { sandboxFindings } from './sandbox.js'
 import { limitFindings } from './sandbox-settings.js'
@@ -15,14 +15,6 @@ import { bootId, isAlive, processesMarked } from '../../os/process/proc.js'
 import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
 import { startLauncher } from '../../os/helper/tier.js'
 import { namesIn } from '../../os/files/quietly.js'
-
-export interface Finding {
-  readonly name: string
-  readonly state: 'ok' | 'degraded' | 'broken'
-  readonly detail: string
-  /** What to do about it; null when there is nothing to do. */
-  readonly fix: string | null
-}
 
 export interface Patient {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -49,9 +41,9 @@ export async function examine(patient: Patient): Promise<Finding[]> {
 async function bashFinding(): Promise<Finding> {
   try {
     const { path, version } = await findBash()
-    return { name: 'bash', state: 'ok', detail: `${version} (${path})`, fix: null }
+    return ok('bash', `${version} (${path})`)
   } catch (error) {
-    return { name: 'bash', state: 'broken', detail: messageOf(error), fix: hintOf(error) }
+    return broken('bash', ...ofError(error))
   }
 }
 
@@ -66,22 +58,17 @@ async function helperFindings({ env }: Patient): Promise<Finding[]> {
     const native = launcher.tier === 'native'
     await launcher.close()
     if (native)
-      return [
-        { name: 'native helper', state: 'ok', detail: String(file), fix: null },
-        { name: 'terminals', state: 'ok', detail: 'provided by the helper', fix: null },
-        await programsFinding(env),
-      ]
+      return [ok('native helper', String(file)), ok('terminals', 'provided by the helper'), await programsFinding(env)]
     return [
-      {
-        name: 'native helper',
-        state: 'degraded',
-        detail: `${missing.what}${file ? await lastWords(file) : ''}; the plain tier is used`,
-        fix: missing.fix,
-      },
-      { name: 'terminals', state: 'degraded', detail: 'need the native helper', fix: missing.fix },
+      degraded(
+        'native helper',
+        `${missing.what}${file ? await lastWords(file) : ''}; the plain tier is used`,
+        missing.fix,
+      ),
+      degraded('terminals', 'need the native helper', missing.fix),
     ]
   } catch (error) {
-    return [{ name: 'native helper', state: 'broken', detail: messageOf(error), fix: missing.fix }]
+    return [broken('native helper', ofError(error)[0], missing.fix)]
   }
 }
 
@@ -101,12 +88,7 @@ async function lastWords(file: string): Promise<string> {
  */
 async function programsFinding(env: Patient['env']): Promise<Finding> {
   const name = 'programs in sessions'
-  const byBash = (why: string): Finding => ({
-    name,
-    state: 'ok',
-    detail: `started by bash itself, which takes longer: ${why}`,
-    fix: null,
-  })
+  const byBash = (why: string): Finding => ok(name, `started by bash itself, which takes longer: ${why}`)
   try {
     const { path, version } = await findBash()
     const file = findShellBuiltin(version, env)
@@ -116,9 +98,9 @@ async function programsFinding(env: Patient['env']): Promise<Finding> {
       timeout: 5_000,
       env: {},
     })
-    return { name, state: 'ok', detail: `started by ${file}`, fix: null }
+    return ok(name, `started by ${file}`)
   } catch (error) {
-    return byBash((error as { stderr?: string }).stderr?.trim().split('\n')[0] || messageOf(error))
+    return byBash((error as { stderr?: string }).stderr?.trim().split('\n')[0] || ofError(error)[0])
   }
 }
 
@@ -126,30 +108,21 @@ function stateFinding({ stateDir, elsewhere = null }: Patient): Finding {
   const name = 'state directory'
   try {
     ensurePrivateDirectory(stateDir)
-    if (elsewhere !== null)
-      return { name, state: 'degraded', detail: elsewhere, fix: 'Set CERITH_HOME to a directory of your own.' }
+    if (elsewhere !== null) return degraded(name, elsewhere, 'Set CERITH_HOME to a directory of your own.')
     const { bavail, bsize } = statfsSync(stateDir)
     const freeMegabytes = Math.floor((bavail * bsize) / 1024 ** 2)
     if (freeMegabytes < 100)
-      return {
+      return degraded(
         name,
-        state: 'degraded',
-        detail: `${stateDir} has ${freeMegabytes} MB left`,
-        fix: 'Free some space, or set CERITH_HOME to another disk; `cerith clean` forgets finished jobs.',
-      }
-    return {
+        `${stateDir} has ${freeMegabytes} MB left`,
+        'Free some space, or set CERITH_HOME to another disk; `cerith clean` forgets finished jobs.',
+      )
+    return ok(
       name,
-      state: 'ok',
-      detail: `${stateDir} (0700, ${freeMegabytes > 10_000 ? `${Math.floor(freeMegabytes / 1024)} GB` : `${freeMegabytes} MB`} free)`,
-      fix: null,
-    }
+      `${stateDir} (0700, ${freeMegabytes > 10_000 ? `${Math.floor(freeMegabytes / 1024)} GB` : `${freeMegabytes} MB`} free)`,
+    )
   } catch (error) {
-    return {
-      name,
-      state: 'broken',
-      detail: messageOf(error),
-      fix: hintOf(error) ?? 'Set CERITH_HOME to a directory of your own.',
-    }
+    return broken(name, ...ofError(error, 'Set CERITH_HOME to a directory of your own.'))
   }
 }
 
@@ -173,35 +146,20 @@ function leftoversFinding({ stateDir }: Patient): Finding {
       if (made && Date.now() - made.mtimeMs > 60_000) dead.push(id)
     }
   }
-  const processes = dead.flatMap((id) => processesMarked(`CERITH_ENGINE=${id}`))
-  const detail = `${alive} ${alive === 1 ? 'engine' : 'engines'} alive, ${dead.length} dead, ${processes.length} of their processes left`
-  if (processes.length === 0) return { name: 'leftovers', state: 'ok', detail, fix: null }
-  return {
-    name: 'leftovers',
-    state: 'degraded',
-    detail: `${detail}: ${processes
-      .map(({ pid }) => pid)
-      .slice(0, 10)
-      .join(', ')}`,
-    fix: 'The next engine ends them: run any command, for example `cerith ps`.',
-  }
+  const pids = dead.flatMap((id) => processesMarked(`CERITH_ENGINE=${id}`)).map(({ pid }) => pid)
+  const detail = `${alive} ${alive === 1 ? 'engine' : 'engines'} alive, ${dead.length} dead, ${pids.length} of their processes left`
+  if (pids.length === 0) return ok('leftovers', detail)
+  return degraded(
+    'leftovers',
+    `${detail}: ${pids.slice(0, 10).join(', ')}`,
+    'The next engine ends them: run any command, for example `cerith ps`.',
+  )
 }
 
 async function auditFinding({ stateDir }: Patient): Promise<Finding> {
   const { lines, intact, problems } = await verifyAudit(join(stateDir, 'audit.jsonl'))
   const told = problems.length === 0 ? '' : `, ${problems.length} ${problems.length === 1 ? 'remark' : 'remarks'}`
-  return {
-    name: 'audit log',
-    state: intact ? 'ok' : 'degraded',
-    detail: `${lines} ${lines === 1 ? 'line' : 'lines'}${told}`,
-    fix: intact ? null : 'Lines were changed or taken out; see `cerith audit --verify`.',
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-function hintOf(error: unknown): string | null {
-  return ShellError.is(error) ? error.hint : null
+  const detail = `${lines} ${lines === 1 ? 'line' : 'lines'}${told}`
+  if (intact) return ok('audit log', detail)
+  return degraded('audit log', detail, 'Lines were changed or taken out; see `cerith audit --verify`.')
 }

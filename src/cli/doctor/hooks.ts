@@ -6,7 +6,7 @@ import { HOOK_HOSTS, type HookHostName } from '../../hooks/hosts/index.js'
 import { ownCommand, settingsFile } from '../../hooks/settings.js'
 import { homeDirectory } from '../../os/files/home.js'
 import type { Io } from '../io/io.js'
-import type { Finding } from './doctor.js'
+import { broken, ok, type Finding } from './finding.js'
 
 /** Judged, never run: the hook is asked what it would say to its host. */
 const PROBE = 'mkfs.ext4 /dev/sdzz9'
@@ -33,10 +33,10 @@ function finding(name: HookHostName, file: string, io: Io): Finding | null {
       encoding: 'utf8',
       timeout: 30_000,
     })
-    if (!error && /"deny"/.test(stdout)) return { name: label, state: 'ok', detail: `answers, in ${file}`, fix: null }
+    if (!error && /"deny"/.test(stdout)) return ok(label, `answers, in ${file}`)
     const detail = `in ${file}, but does not deny what it must (${error?.message ?? `exit ${status}`})`
-    return { name: label, state: 'broken', detail, fix: `cerith hook install ${name}` }
+    return broken(label, detail, `cerith hook install ${name}`)
   } catch (error) {
-    return { name: label, state: 'broken', detail: (error as Error).message, fix: `Correct ${file}.` }
+    return broken(label, (error as Error).message, `Correct ${file}.`)
   }
 }

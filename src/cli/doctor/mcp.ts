@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { startChild, type PipedChild } from '../../os/process/child.js'
 import { distFile } from '../../os/package/file.js'
-import type { Finding } from './doctor.js'
+import { broken, degraded, ok, type Finding } from './finding.js'
 import type { Io } from '../io/io.js'
 
 /** Generous: an emulated processor on a busy machine needs more than a minute. */
@@ -49,8 +49,7 @@ const ERAS: Readonly<Record<string, readonly Message[]>> = {
 
 export async function mcpFindings(io: Io): Promise<Finding[]> {
   const cli = ownProgram()
-  if (!cli)
-    return [{ name: 'MCP', state: 'degraded', detail: 'the built program was not found', fix: 'Run `npm run build`.' }]
+  if (!cli) return [degraded('MCP', 'the built program was not found', 'Run `npm run build`.')]
   return Promise.all(Object.entries(ERAS).map(([name, messages]) => tryEra(name, messages, cli, io)))
 }
 
@@ -71,17 +70,12 @@ async function tryEra(name: string, messages: readonly Message[], cli: string, i
   const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
   try {
     const answer = await converse(messages, child)
-    if (answer.error) return broken(name, `answered with an error: ${answer.error.message ?? 'unknown'}`)
+    if (answer.error) return failed(name, `answered with an error: ${answer.error.message ?? 'unknown'}`)
     if (!JSON.stringify(answer.result ?? null).includes(WORD))
-      return broken(name, 'the tool did not answer with the output of its command')
-    return {
-      name,
-      state: 'ok',
-      detail: `answers on stdio (${Date.now() - startedAt} ms from start to result)`,
-      fix: null,
-    }
+      return failed(name, 'the tool did not answer with the output of its command')
+    return ok(name, `answers on stdio (${Date.now() - startedAt} ms from start to result)`)
   } catch (error) {
-    return broken(name, `${(error as Error).message}${complaint ? `: ${complaint.trim().split('\n').at(-1)}` : ''}`)
+    return failed(name, `${(error as Error).message}${complaint ? `: ${complaint.trim().split('\n').at(-1)}` : ''}`)
   } finally {
     child.stdin.end()
     await gone
@@ -105,8 +99,8 @@ async function converse(messages: readonly Message[], child: PipedChild): Promis
   return last
 }
 
-function broken(name: string, detail: string): Finding {
-  return { name, state: 'broken', detail, fix: 'Run `cerith mcp` by hand and see what it says on stderr.' }
+function failed(name: string, detail: string): Finding {
+  return broken(name, detail, 'Run `cerith mcp` by hand and see what it says on stderr.')
 }
 
 /** The built program. */

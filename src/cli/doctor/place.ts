@@ -1,9 +1,8 @@
 /** What `doctor --at` finds at another place: the link, the shell, and what would surprise its user. */
 import type { Engine } from '../../contract/engine.js'
-import { ShellError } from '../../contract/errors.js'
 import type { Io } from '../io/io.js'
 import { withEngine } from '../verb/open-engine.js'
-import type { Finding } from './doctor.js'
+import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 
 const ROUNDS = 5
 
@@ -12,8 +11,7 @@ export async function placeFindings(io: Io): Promise<Finding[]> {
   try {
     return await withEngine(io, {}, (engine) => look(engine, performance.now() - startedAt))
   } catch (error) {
-    const { message, hint } = ShellError.is(error) ? error : { message: String(error), hint: null }
-    return [{ name: 'place', state: 'broken', detail: message, fix: hint }]
+    return [broken('place', ...ofError(error))]
   }
 }
 
@@ -37,13 +35,11 @@ async function look(engine: Engine, openMs: number): Promise<Finding[]> {
   const [kills, socket, kernel, caps, memory] = await Promise.all(facts.map(say))
   await session.close()
   const isContainer = /(?:docker|podman|k8s):\/\/[^!]*$/.test(url)
-  const ok = (name: string, detail: string): Finding => ({ name, state: 'ok', detail, fix: null })
   const findings = [
     ok('place', `${url}: ${host}, ${platform}, bash ${engine.shell.version}, in ${engine.cwd}`),
     ok('link', `open after ${Math.round(openMs)} ms; \`true\` takes ${Math.min(...times).toFixed(1)} ms`),
   ]
-  const warn = (name: string, detail: string, fix: string): void =>
-    void findings.push({ name, state: 'degraded', detail, fix })
+  const warn = (name: string, detail: string, fix: string): void => void findings.push(degraded(name, detail, fix))
   if (kills)
     warn(
       'logout',

@@ -7,7 +7,7 @@ import { sandboxOf } from '../../config/sandbox-rows.js'
 import { limitRoom } from '../../os/confine/limits.js'
 import { exposedHere } from '../../os/confine/machine.js'
 import type { Io } from '../io/io.js'
-import type { Finding } from './doctor.js'
+import { degraded, ok, type Finding } from './finding.js'
 
 const LIMITS = { memoryBytes: 1 << 30, processes: 1_000, cpus: 1 } as const
 
@@ -19,14 +19,13 @@ export function limitFindings(): Finding[] {
   probe.close()
   const kept = Object.keys(LIMITS).filter((limit) => !probe.missing.includes(limit))
   const detail = `${[...kept, 'tmpBytes'].join(', ')} can be kept`
-  if (probe.missing.length === 0) return [{ name, state: 'ok', detail, fix: null }]
+  if (probe.missing.length === 0) return [ok(name, detail)]
   return [
-    {
+    degraded(
       name,
-      state: 'degraded',
-      detail: `${detail}; not ${probe.missing.join(', ')}: no control group may be made here`,
-      fix: 'Start cerith in a delegated group: systemd-run --user --scope -p Delegate=yes cerith ... . Only needed for sandbox.limits.',
-    },
+      `${detail}; not ${probe.missing.join(', ')}: no control group may be made here`,
+      'Start cerith in a delegated group: systemd-run --user --scope -p Delegate=yes cerith ... . Only needed for sandbox.limits.',
+    ),
   ]
 }
 
@@ -39,15 +38,13 @@ export function exposureFindings(io: Io): Finding[] {
     const roots = values['roots'] as readonly string[]
     const found = exposedHere(sandbox, roots.length > 0 ? roots : [io.cwd])
     const name = 'sandbox settings'
-    if (found.length === 0)
-      return [{ name, state: 'ok', detail: `${sandbox.profile}, network ${sandbox.network}`, fix: null }]
+    if (found.length === 0) return [ok(name, `${sandbox.profile}, network ${sandbox.network}`)]
     return [
-      {
+      degraded(
         name,
-        state: 'degraded',
-        detail: found.join('; '),
-        fix: 'Take it out of sandbox.* unless commands may have it; `cerith check` shows the whole policy.',
-      },
+        found.join('; '),
+        'Take it out of sandbox.* unless commands may have it; `cerith check` shows the whole policy.',
+      ),
     ]
   } catch {
     return []

@@ -2,9 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ShellError } from '../../contract/errors.js'
 import { createEngine } from '../../engine/engine.js'
-import type { Finding } from './doctor.js'
+import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 
 /** Each line of the probe prints the name of a wall that did not hold. */
 const PROBE = `
@@ -23,12 +22,11 @@ export async function sandboxFindings(): Promise<Finding[]> {
   const name = 'sandbox'
   if (process.platform !== 'linux')
     return [
-      {
+      degraded(
         name,
-        state: 'degraded',
-        detail: `not supported on ${process.platform}`,
-        fix: 'Sandboxes need Linux (a container or virtual machine will do); everything else works.',
-      },
+        `not supported on ${process.platform}`,
+        'Sandboxes need Linux (a container or virtual machine will do); everything else works.',
+      ),
     ]
   const folder = mkdtempSync(join(tmpdir(), 'cerith-doctor-'))
   try {
@@ -52,28 +50,24 @@ export async function sandboxFindings(): Promise<Finding[]> {
       const fell = lines.filter((line) => line !== 'done')
       if (fell.length > 0 || lines.at(-1) !== 'done')
         return [
-          {
+          broken(
             name,
-            state: 'broken',
-            detail: `did not hold: ${fell.join(', ') || 'the probe did not end'}`,
-            fix: 'Do not rely on it here; please report this.',
-          },
+            `did not hold: ${fell.join(', ') || 'the probe did not end'}`,
+            'Do not rely on it here; please report this.',
+          ),
         ]
       const ms = Math.round(performance.now() - began)
       return [
-        {
+        ok(
           name,
-          state: 'ok',
-          detail: `${sandbox?.tier ?? 'rooms'}: files, credentials, processes, privileges, system calls and network held (${ms} ms)`,
-          fix: null,
-        },
+          `${sandbox?.tier ?? 'rooms'}: files, credentials, processes, privileges, system calls and network held (${ms} ms)`,
+        ),
       ]
     } finally {
       await engine.close()
     }
   } catch (error) {
-    const known = ShellError.is(error)
-    return [{ name, state: 'degraded', detail: known ? error.message : String(error), fix: known ? error.hint : null }]
+    return [degraded(name, ...ofError(error))]
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

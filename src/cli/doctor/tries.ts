@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync, readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ShellError } from '../../contract/errors.js'
 import { createEngine } from '../../engine/engine.js'
 import { aboutTry } from '../verb/tries.js'
-import type { Finding, Patient } from './doctor.js'
+import type { Patient } from './doctor.js'
+import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 
 export async function tryFindings({ stateDir, env }: Patient): Promise<Finding[]> {
   // Where there are no rooms, the line about the sandbox says why.
@@ -20,31 +20,16 @@ export async function tryFindings({ stateDir, env }: Patient): Promise<Finding[]
       const { changes } = await engine.changes()
       await engine.discard()
       if (changes.length !== 2 || readFileSync(join(cwd, 'file'), 'utf8') !== 'original')
-        return [
-          {
-            name: 'try',
-            state: 'broken',
-            detail: 'what was tried counted',
-            fix: 'Do not rely on it here; please report this.',
-          },
-        ]
+        return [broken('try', 'what was tried counted', 'Do not rely on it here; please report this.')]
       const kept = open.map((one) => `${one.id} (${aboutTry(one)})`).join('; ')
-      return [
-        {
-          name: 'try',
-          state: 'ok',
-          detail: `--try works in ${stateDir}; ${open.length === 0 ? 'none is open' : `open: ${kept}`}`,
-          fix: open.length === 0 ? null : 'cerith diff ID shows one; cerith accept ID or cerith discard ID ends it.',
-        },
-      ]
+      const detail = `--try works in ${stateDir}; ${open.length === 0 ? 'none is open' : `open: ${kept}`}`
+      const fix = 'cerith diff ID shows one; cerith accept ID or cerith discard ID ends it.'
+      return [{ ...ok('try', detail), fix: open.length === 0 ? null : fix }]
     } finally {
       await engine.close()
     }
   } catch (error) {
-    const known = ShellError.is(error)
-    return [
-      { name: 'try', state: 'degraded', detail: known ? error.message : String(error), fix: known ? error.hint : null },
-    ]
+    return [degraded('try', ...ofError(error))]
   } finally {
     rmSync(cwd, { recursive: true, force: true })
   }

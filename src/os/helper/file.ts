@@ -1,13 +1,14 @@
 /** Finds the native parts that were built with, or shipped in, this package. */
-import { accessSync, constants, statSync } from 'node:fs'
+import { constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
+import { mayAccess } from '../files/quietly.js'
 import { distFile } from '../package/file.js'
 
 /** The path of an executable helper for this machine, or null (the lower tier is used then). */
 export function findHelper(env: NodeJS.ProcessEnv = process.env): string | null {
   const path = helperPath(env)
-  return path !== null && mayExecute(path) ? path : null
+  return path !== null && mayAccess(path, constants.X_OK) ? path : null
 }
 
 /** Why `findHelper` found none, and what to do about it. */
@@ -45,24 +46,10 @@ function helperPath(env: NodeJS.ProcessEnv): string | null {
   return env['CERITH_HELPER'] || distFile('native', `cerith-helper-${process.platform}-${process.arch}`)
 }
 
-function mayExecute(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** What a bash may load to start programs with, next to the helper. Older ones than 5 have not been tried. */
 export function findShellBuiltin(bashVersion: string, env: NodeJS.ProcessEnv = process.env): string | null {
   const helper = findHelper(env)
   if (helper === null || Number.parseInt(bashVersion, 10) < 5) return null
   const path = join(dirname(helper), `cerith-bash-${process.platform}-${process.arch}.so`)
-  try {
-    accessSync(path, constants.R_OK)
-    return path
-  } catch {
-    return null
-  }
+  return mayAccess(path, constants.R_OK) ? path : null
 }

@@ -1,0 +1,35 @@
+/** One line of the doctor's report: how well a thing works here, what was seen of it, and what to do about it. */
+import { ShellError } from '../../contract/errors.js'
+
+export interface Finding {
+  readonly name: string
+  readonly state: 'ok' | 'degraded' | 'broken'
+  readonly detail: string
+  /** What to do about it; null when there is nothing to do. */
+  readonly fix: string | null
+}
+
+export const ok = (name: string, detail: string): Finding => ({ name, state: 'ok', detail, fix: null })
+
+export const degraded = (name: string, detail: string, fix: string | null): Finding => ({
+  name,
+  state: 'degraded',
+  detail,
+  fix,
+})
+
+export const broken = (name: string, detail: string, fix: string | null): Finding => ({
+  name,
+  state: 'broken',
+  detail,
+  fix,
+})
+
+/** What an error says, and the way out that it names; `otherwise` where it names none. */
+export function ofError(
+  error: unknown,
+  otherwise: string | null = null,
+): readonly [detail: string, fix: string | null] {
+  if (ShellError.is(error)) return [error.message, error.hint]
+  return [error instanceof Error ? error.message : String(error), otherwise]
+}
