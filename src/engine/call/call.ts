@@ -14,6 +14,7 @@ import type { Plan } from '../plan/plan.js'
 import type { LiveCall, LiveCalls } from '../services/live-calls.js'
 import { withDrops } from '../services/outcomes.js'
 import type { Services } from '../services/services.js'
+import { attempt } from '../../contract/attempt.js'
 
 /** A reader of the iterator that falls this far behind loses the middle, not the memory of the host. */
 const MAX_QUEUED_CHARS = 4 * 1024 * 1024
@@ -203,11 +204,8 @@ export class Call implements RunHandle, LiveCall {
     }
     if (this.#followers) for (const follow of this.#followers) follow(chunk)
     if (!listener) return
-    try {
-      listener(chunk)
-    } catch {
-      // A listener's mistake must not end the command it listens to.
-    }
+    // A listener's mistake must not end the command it listens to.
+    attempt(() => listener(chunk))
   }
 
   #drop({ stream, text, offset }: OutputChunk): void {

@@ -265,10 +265,8 @@ export async function lookOnce(stateDir: string, except: string | null, limitMs 
 
 /** Null when the engine of this directory is not alive. */
 function livingPid(dir: string): number | null {
-  try {
+  return attempt(() => {
     const { pid, start, boot } = JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as Record<string, string>
     return boot === bootId() && isAlive(Number(pid), start || undefined) ? Number(pid) : null
-  } catch {
-    return null
-  }
+  }, null)
 }

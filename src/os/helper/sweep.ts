@@ -66,11 +66,7 @@ function isDead(dir: string, boot: string): boolean {
     const { code } = error as NodeJS.ErrnoException
     if (code !== undefined && code !== 'ENOENT') return false
     // Torn, or just being made: only old ones are taken for dead.
-    try {
-      return Date.now() - statSync(dir).mtimeMs > 60_000
-    } catch {
-      return false
-    }
+    return attempt(() => Date.now() - statSync(dir).mtimeMs > 60_000, false)
   }
 }
 
@@ -85,10 +81,9 @@ function endMarked(engines: readonly string[]): void {
 
 function forgetOldOutputs(dir: string): void {
   for (const name of namesIn(dir)) {
-    try {
+    // Another engine may remove it first.
+    attempt(() => {
       if (Date.now() - statSync(join(dir, name)).mtimeMs > KEEP_OUTPUTS_MS) unlinkSync(join(dir, name))
-    } catch {
-      // Another engine removed it first.
-    }
+    })
   }
 }

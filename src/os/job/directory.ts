@@ -88,12 +88,10 @@ export function jobIds(stateDir: string): string[] {
 export function findJobDirectory(stateDir: string, id: string): { dir: string; made: string } | null {
   if (!isJobId(id)) return null
   const dir = join(jobsDirectory(stateDir), id)
-  try {
+  return attempt(() => {
     const stat = lstatSync(dir)
     return stat.isDirectory() ? { dir, made: `${stat.ino}:${stat.birthtimeMs}` } : null
-  } catch {
-    return null
-  }
+  }, null)
 }
 
 /** Takes the whole directory away in one step, so that two cleaners never meet in the middle of it. */
@@ -131,12 +129,11 @@ export function writeNew(dir: string, name: string, text: string): void {
 
 /** The text of a small file, or null; never through a link, never more than it may hold. */
 export function readSmall(dir: string, name: string, maxBytes: number): string | null {
-  let fd: number
-  try {
-    fd = openSync(join(dir, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch {
-    return null
-  }
+  const fd = attempt(
+    () => openSync(join(dir, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK),
+    null,
+  )
+  if (fd === null) return null
   try {
     // Nearly always one read: looking at a thousand jobs is mostly this.
     let bytes = Buffer.allocUnsafe(8_192)

@@ -8,6 +8,7 @@ import type { OverLimit, Usage } from '../../contract/outcome.js'
 import type { JobOwner, ResourceLimits } from '../../contract/request.js'
 import { overOf, usageOf } from '../helper/usage.js'
 import { readSmall, writeNew } from './directory.js'
+import { attempt } from '../../contract/attempt.js'
 
 /** `job.json`, written once, before anything is started. Secret tokens in the command are unresolved. */
 export interface JobRecord {
@@ -85,12 +86,8 @@ export function writeJobRecord(dir: string, record: JobRecord): void {
 export function readJobRecord(dir: string, id: string): JobRecord | null {
   const text = readSmall(dir, 'job.json', MAX_RECORD_BYTES)
   if (text === null) return null
-  let value: Partial<JobRecord>
-  try {
-    value = JSON.parse(text) as Partial<JobRecord>
-  } catch {
-    return null
-  }
+  const value = attempt(() => JSON.parse(text) as Partial<JobRecord>, null)
+  if (value === null) return null
   if (
     typeof value !== 'object' ||
     value === null ||

@@ -38,12 +38,8 @@ export function checkProc(): void {
  */
 export function processFacts(pid: number): ProcessFacts | null {
   if (!hasProc) return askPs().find((one) => one.pid === pid) ?? null
-  let text: string
-  try {
-    text = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1')
-  } catch {
-    return null
-  }
+  const text = attempt(() => readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1'), null)
+  if (text === null) return null
   // The name may hold spaces and brackets: the last bracket ends it.
   const close = text.lastIndexOf(')')
   const fields = text.slice(close + 2).split(' ')
@@ -173,10 +169,5 @@ let boot: string | undefined
 /** Sends a signal to exactly this process, or to none. */
 export function signalProcess(pid: number, signal: NodeJS.Signals | number, start?: string): boolean {
   if (start !== undefined && hasProc && processFacts(pid)?.start !== start) return false
-  try {
-    process.kill(pid, signal)
-    return true
-  } catch {
-    return false
-  }
+  return attempt(() => process.kill(pid, signal), false)
 }

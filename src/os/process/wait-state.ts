@@ -123,12 +123,8 @@ function watchedBy(pid: number, kind: Kind, args: readonly number[]): number[] {
 
 function memoryOf(pid: number, address: number, length: number): Buffer | null {
   if (length <= 0 || address === 0) return null
-  let fd: number
-  try {
-    fd = openSync(`/proc/${pid}/mem`, 'r')
-  } catch {
-    return null
-  }
+  const fd = attempt(() => openSync(`/proc/${pid}/mem`, 'r'), null)
+  if (fd === null) return null
   try {
     const bytes = Buffer.alloc(length)
     return bytes.subarray(0, readSync(fd, bytes, 0, length, address))

@@ -3,12 +3,14 @@
  * taken, nor the 3.2 of macOS.
  */
 import { execFile } from 'node:child_process'
-import { accessSync, constants, statSync } from 'node:fs'
+import { constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
 import { isShortage } from '../process/child.js'
 import { readPrivateFile, replacePrivateFile } from '../files/private.js'
+import { attempt } from '../../contract/attempt.js'
+import { mayAccess } from '../files/quietly.js'
 
 const ANSWER_LIMIT_MS = 5_000
 
@@ -41,7 +43,7 @@ export async function findBash(
   const old: string[] = []
   const silent: string[] = []
   for (const path of new Set(candidates)) {
-    if (!isExecutable(path)) continue
+    if (!mayAccess(path, constants.X_OK)) continue
     try {
       const version = stateDir === null ? await bashVersion(path) : await knownVersion(path, join(stateDir, 'bash'))
       if (!version) continue
@@ -77,15 +79,6 @@ function isRecent(version: string): boolean {
   return major > 4 || (major === 4 && minor >= 4)
 }
 
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** The file must be the same to the last change of its inode. */
 async function knownVersion(path: string, memory: string): Promise<string | null> {
   const { dev, ino, size, mtimeMs, ctimeMs } = statSync(path)
@@ -97,11 +90,8 @@ async function knownVersion(path: string, memory: string): Promise<string | null
     // Damaged, or not private: it is asked, and written anew.
   }
   const version = await bashVersion(path)
-  try {
-    if (version) replacePrivateFile(memory, `${file}\n${version}\n`)
-  } catch {
-    // A full or read-only disk: it is asked again.
-  }
+  // On a full or read-only disk bash is asked again the next time.
+  if (version) attempt(() => replacePrivateFile(memory, `${file}\n${version}\n`))
   return version
 }
 

@@ -57,12 +57,10 @@ export async function loginShell(
 
 /** What is kept, if anything; starts no shell. */
 export function readLoginShell(stateDir: string): LoginShell | null {
-  try {
+  return attempt(() => {
     const value = JSON.parse(readPrivateFile(fileIn(stateDir)) ?? 'null') as (LoginShell & { format: number }) | null
     return value?.format === FORMAT ? value : null
-  } catch {
-    return null
-  }
+  }, null)
 }
 
 function fileIn(stateDir: string): string {
@@ -82,12 +80,10 @@ const START_FILES = [
 function filesOf(home: string): string {
   return START_FILES.map((name) => (name.startsWith('/') ? name : join(home, name)))
     .flatMap((file) => {
-      try {
+      return attempt(() => {
         const { mtimeMs, size } = statSync(file)
         return [`${file} ${mtimeMs} ${size}`]
-      } catch {
-        return []
-      }
+      }, [])
     })
     .join('\n')
 }
@@ -180,11 +176,8 @@ async function ask(
 const INHERITED = ['USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME']
 
 function end(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-  } catch {
-    // Nothing is left of it.
-  }
+  // The group may have ended by itself.
+  if (pid !== undefined) attempt(() => process.kill(-pid, 'SIGKILL'))
 }
 
 /** Null unless it is whole. */
@@ -222,11 +215,9 @@ function before(shell: string, home: string): string {
   const own = ['.bash_profile', '.bash_login', '.profile']
     .map((name) => join(home, name))
     .find((file) => existsSync(file))
-  try {
-    if (own !== undefined && readFileSync(own, 'utf8').includes('bashrc')) return ''
-  } catch {
-    // Not readable: not read by the shell either.
-  }
+  // A file that cannot be read is not read by the shell either.
+  const readsRc = own !== undefined && attempt(() => readFileSync(own, 'utf8').includes('bashrc'), false)
+  if (readsRc) return ''
   return '\\builtin shopt -q login_shell && . ~/.bashrc >/dev/null 2>&1 </dev/null; '
 }
 

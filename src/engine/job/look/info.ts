@@ -78,12 +78,7 @@ function lossOf(record: JobRecord, started: StartRecord | null, sameBoot: boolea
 
 /** A job whose record was torn still has its output, its end and its processes. */
 function damagedRecord(dir: string, id: string): JobRecord {
-  let createdAt = 0
-  try {
-    createdAt = statSync(dir).birthtimeMs
-  } catch {
-    // Gone meanwhile.
-  }
+  const createdAt = statSync(dir, { throwIfNoEntry: false })?.birthtimeMs ?? 0
   const apart = statSync(join(dir, 'stderr.log'), { throwIfNoEntry: false }) !== undefined
   return {
     id,
