@@ -129,20 +129,42 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** A helper for a secret is started by the vault; the command line measures spawn and starts itself for its self-test. */
 const STARTS_PROCESSES = ['os/', 'vault/secret-command.ts', 'cli/verbs/setup/measure.ts', 'cli/doctor/']
-const SENDS_SIGNALS = ['os/', 'vault/', 'engine/session/call/stop.ts']
-/** Rooms that own files of their own on disk, and the doors that read what a person names. */
+const SENDS_SIGNALS = ['os/', 'vault/']
+/** Rooms that own files of their own on disk, and the files of doors that read what a person names. */
 const TOUCHES_FILES = [
   'os/',
   'audit/',
   'vault/',
   'config/',
   'setup/',
-  'engine/',
-  'hooks/',
+  'engine/services/',
+  'engine/plan/ask.ts',
+  'engine/plan/outside.ts',
+  'engine/call/advice.ts',
+  'engine/terminal/recorder.ts',
+  'engine/job/',
+  'engine/run/foreground.ts',
+  'engine/session/shell/',
+  'engine/session/call/',
+  'engine/live/watch.ts',
+  'engine/create-services.ts',
+  'hooks/settings.ts',
+  'hooks/judge.ts',
   'reach/records.ts',
   'reach/far/serve.ts',
-  'web/',
-  'cli/',
+  'web/assets.ts',
+  'web/recordings.ts',
+  'web/records.ts',
+  'web/tail.ts',
+  'web/ui.ts',
+  'cli/doctor/',
+  'cli/io/process',
+  'cli/verb/directory.ts',
+  'cli/verb/own-program.ts',
+  'cli/verbs/person/check.ts',
+  'cli/verbs/person/secret.ts',
+  'cli/verbs/record/replay.ts',
+  'cli/verbs/setup/measure.ts',
   'testing.ts',
 ]
 
@@ -157,8 +179,15 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
   (name) => name.endsWith('.ts') && !name.endsWith('.d.ts') && !name.startsWith('web/page/'),
 )
 
-const imports: readonly Import[] = files.flatMap((file) => {
-  const text = readFileSync(join(src, file), 'utf8').replace(/\/\*[^]*?\*\//g, '')
+/** A planted file stands for one that somebody adds tomorrow. */
+interface Source {
+  readonly file: string
+  readonly text: string
+}
+const sources: readonly Source[] = files.map((file) => ({ file, text: readFileSync(join(src, file), 'utf8') }))
+
+function importsOf({ file, text: whole }: Source): Import[] {
+  const text = whole.replace(/\/\*[^]*?\*\//g, '')
   const found = [...text.matchAll(/(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s+)?'([^']+)'/g)].map(
     ([, type, target]) => ({ file, target: target as string, typeOnly: Boolean(type) }),
   )
@@ -170,7 +199,8 @@ const imports: readonly Import[] = files.flatMap((file) => {
       typeOnly: false,
     })),
   ]
-})
+}
+const imports: readonly Import[] = sources.flatMap(importsOf)
 
 /** The deepest room that has a row of its own. */
 const roomOf = (file: string): string => {
@@ -181,6 +211,34 @@ const houseOf = (file: string): string => (file.includes('/') ? (file.split('/')
 const isBelow = (room: string, name: string): boolean => room === name || room.startsWith(`${name}/`)
 const inside = ({ file, target }: Import): string =>
   relative(src, resolve(src, dirname(file), target)).replace(/\.js$/, '.ts')
+
+/** Imports of rooms that the room of the file does not name. */
+const strayArrows = (all: readonly Import[]): string[] =>
+  all
+    .filter(({ target }) => target.startsWith('.'))
+    .map((each) => ({ from: each.file, to: inside(each) }))
+    .filter(({ from, to }) => roomOf(from) !== roomOf(to))
+    .filter(({ from, to }) => !MAY_IMPORT[roomOf(from)]?.some((name) => isBelow(roomOf(to), name)))
+    .map(({ from, to }) => `${from} -> ${to}`)
+    .filter((arrow) => !EXCEPTIONS.includes(arrow))
+
+/** What a file does to the system without being one of those that may. */
+function strayUses(source: Source): string[] {
+  const { file, text } = source
+  const modules = importsOf(source).flatMap(({ target, typeOnly }) => (typeOnly ? [] : target.replace(/^node:/, '')))
+  const owns = (owners: readonly string[]): boolean => owners.some((owner) => file.startsWith(owner))
+  const uses: [string, readonly string[], boolean][] = [
+    ['starts processes', STARTS_PROCESSES, modules.includes('child_process')],
+    ['touches files', TOUCHES_FILES, modules.some((name) => name === 'fs' || name === 'fs/promises')],
+    [
+      'sends signals',
+      SENDS_SIGNALS,
+      /\bprocess\s*(?:\?\.|\.|\[['"])\s*kill\b|\bkill\b[^{};]*\}\s*=\s*process\b/.test(text),
+    ],
+    ['loads by require', ['os/'], /\brequire\(|\bcreateRequire\b|\bgetBuiltinModule\b/.test(text)],
+  ]
+  return uses.flatMap(([what, owners, does]) => (does && !owns(owners) ? [`${file} ${what}`] : []))
+}
 
 describe('rooms', () => {
   test('there are imports to look at, and every one of ours exists', () => {
@@ -201,13 +259,7 @@ describe('rooms', () => {
   })
 
   test('each imports only the rooms it names, also for types', () => {
-    const wrong = imports
-      .filter(({ target }) => target.startsWith('.'))
-      .map((each) => ({ from: each.file, to: inside(each) }))
-      .filter(({ from, to }) => roomOf(from) !== roomOf(to))
-      .filter(({ from, to }) => !MAY_IMPORT[roomOf(from)]?.some((name) => isBelow(roomOf(to), name)))
-      .map(({ from, to }) => `${from} -> ${to}`)
-    expect(wrong.filter((arrow) => !EXCEPTIONS.includes(arrow))).toEqual([])
+    expect(strayArrows(imports)).toEqual([])
   })
 
   test('the pure ones know nothing of Node', () => {
@@ -225,12 +277,36 @@ describe('rooms', () => {
   })
 
   test('only os/ and the named owners start processes, send signals and touch files', () => {
-    const uses = (file: string, what: RegExp): boolean => what.test(readFileSync(join(src, file), 'utf8'))
-    const strangers = (owners: readonly string[], what: RegExp): string[] =>
-      files.filter((file) => !owners.some((owner) => file.startsWith(owner)) && uses(file, what))
-    expect(strangers(STARTS_PROCESSES, /from 'node:child_process'/)).toEqual([])
-    expect(strangers(SENDS_SIGNALS, /\bprocess\.kill\(/)).toEqual([])
-    expect(strangers(TOUCHES_FILES, /from 'node:fs(\/promises)?'/)).toEqual([])
+    expect(sources.flatMap(strayUses)).toEqual([])
+  })
+
+  test('every owner that is named owns something', () => {
+    const idle = [...STARTS_PROCESSES, ...SENDS_SIGNALS, ...TOUCHES_FILES].filter(
+      (owner) => !files.some((file) => file.startsWith(owner)),
+    )
+    expect(idle).toEqual([])
+  })
+
+  test.each([
+    ['guard/planted.ts', "import { isAlive } from '../os/process/proc.js'", 'guard/planted.ts -> os/process/proc.ts'],
+    ['guard/planted.ts', "import type { Launcher } from '../os/helper/launcher.js'", '-> os/helper/launcher.ts'],
+    ['engine/session/lines/planted.ts', "import { Call } from '../../call/call.js'", '-> engine/call/call.ts'],
+    ['engine/job/look/planted.ts', "export { Jobs } from '../jobs.js'", '-> engine/job/jobs.ts'],
+    ['tools/planted.ts', "const late = await import('../cli/program.js')", '-> cli/program.ts'],
+  ])('a planted arrow is found: %s %s', (file, text, arrow) => {
+    expect(strayArrows(importsOf({ file, text })).join()).toContain(arrow)
+  })
+
+  test.each([
+    ['engine/planted.ts', "import { spawn } from 'node:child_process'", 'starts processes'],
+    ['engine/planted.ts', "import {\n  spawn,\n} from 'child_process'", 'starts processes'],
+    ['tools/planted.ts', "import { readFileSync } from 'node:fs'", 'touches files'],
+    ['engine/plan/planted.ts', "const { rm } = await import('node:fs/promises')", 'touches files'],
+    ['mcp/planted.ts', "process.kill(pid, 'SIGTERM')", 'sends signals'],
+    ['mcp/planted.ts', 'const { kill } = process', 'sends signals'],
+    ['cli/planted.ts', "const fs = require('node:fs')", 'loads by require'],
+  ])('a planted use of the system is found: %s %s', (file, text, what) => {
+    expect(strayUses({ file, text })).toEqual([`${file} ${what}`])
   })
 })
 
