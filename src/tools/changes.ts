@@ -2,27 +2,19 @@
  * The tool of a shell whose writes are only tried: look at them, have them accepted, throw them
  * away. The same in every dialect.
  */
-import type { Accepted, Changes } from '../contract/changes.js'
+import type { Accepted, AcceptOptions, Changes } from '../contract/changes.js'
 import { ShellError } from '../contract/errors.js'
 import { changeLine, changeText, countWords } from '../output/change-lines.js'
 import { clipEnds } from '../output/clip.js'
-import type { ToolSpec } from './dialect.js'
+import { defineTool } from './dialect.js'
 import { flag, inputOf, list, oneOf, outputOf, text } from './schema/schema.js'
 import { errorText, lines } from './texts.js'
 import type { CallOptions, ToolResult } from './tool.js'
 import type { Toolbox } from './toolbox.js'
 
-const ACTIONS = ['diff', 'stat', 'accept', 'discard'] as const
 const MAX_CHARS = 30_000
 
-interface ChangesInput {
-  readonly action?: (typeof ACTIONS)[number]
-  readonly paths?: readonly string[]
-  readonly force?: boolean
-  readonly protected?: boolean
-}
-
-export const changesTool: ToolSpec = {
+export const changesTool = defineTool({
   name: 'Changes',
   title: 'What was tried',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
@@ -30,7 +22,7 @@ export const changesTool: ToolSpec = {
     'What your commands changed. Nothing in the workspace counts until accept, which a person confirms; discard throws all away.',
   inputSchema: () =>
     inputOf({
-      action: oneOf(ACTIONS, 'Default diff'),
+      action: oneOf(['diff', 'stat', 'accept', 'discard'], 'Default diff'),
       paths: list(text(), 'Default all'),
       force: flag('Overwrite what changed underneath'),
       protected: flag('Also hooks and configuration'),
@@ -38,14 +30,13 @@ export const changesTool: ToolSpec = {
   outputSchema: outputOf({ status: text(), text: text() }, ['status']),
   fail: (error) =>
     told('error', errorText(error), true, { error: { code: error.code, message: error.message, hint: error.hint } }),
-  call: async (box, input, call) => {
-    const { action = 'diff', paths, force, protected: alsoProtected } = input as ChangesInput
-    const which = paths && paths.length > 0 ? { paths } : {}
+  call: async (box, { action = 'diff', paths: given, force, protected: alsoProtected }, call) => {
+    const paths = given?.length ? given : undefined
     switch (action) {
       case 'accept':
-        return renderAccepted(await accept(box, call, { ...which, force, protected: alsoProtected }))
+        return renderAccepted(await accept(box, call, { paths, force, protected: alsoProtected }))
       case 'discard': {
-        if (which.paths)
+        if (paths)
           throw new ShellError(
             'BAD_REQUEST',
             'discard takes no paths',
@@ -55,23 +46,18 @@ export const changesTool: ToolSpec = {
         return told('discarded', `[${discarded.length} changes discarded]`, false, { discarded })
       }
       default:
-        return renderChanges(
-          await box.engine.changes({ ...which, text: action === 'diff' }),
-          call.maxChars ?? MAX_CHARS,
-        )
+        return renderChanges(await box.engine.changes({ paths, text: action === 'diff' }), call.maxChars ?? MAX_CHARS)
     }
   },
-}
+})
 
 function accept(
   box: Toolbox,
   call: CallOptions,
-  { paths, force, protected: alsoProtected }: Omit<ChangesInput, 'action'>,
+  what: Pick<AcceptOptions, 'paths' | 'force' | 'protected'>,
 ): Promise<Accepted> {
   return box.engine.accept({
-    paths,
-    force,
-    protected: alsoProtected,
+    ...what,
     signal: call.signal,
     ask: call.ask ?? box.options.ask,
     approvalWaitMs: call.approvalWaitMs,

@@ -8,7 +8,7 @@ import type { AutomationRule, JobOwner } from '../contract/request.js'
 import type { ToolInput } from './schema/input.js'
 import type { OutsideForm } from './schema/outside.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
-import type { ObjectSchema, OutputSchema } from './schema/schema.js'
+import type { ObjectSchema, Of, OutputSchema } from './schema/schema.js'
 import type { CallOptions, ToolAnnotations, ToolDefinition, ToolResult } from './tool.js'
 import type { Toolbox } from './toolbox.js'
 
@@ -76,6 +76,16 @@ export interface ToolSpec {
   call(box: Toolbox, input: ToolInput, call: CallOptions): Promise<ToolResult>
   /** Could not start, no such id, or wrong input: the same shape as any other result of this tool. */
   fail(error: ShellError): ToolResult
+}
+
+/** A tool whose `call` gets the fields that its own schema names. */
+export function defineTool<Input>(
+  spec: Omit<ToolSpec, 'inputSchema' | 'call'> & {
+    inputSchema(facts: Facts): Of<Input, ObjectSchema>
+    call(box: Toolbox, input: Input, call: CallOptions): Promise<ToolResult>
+  },
+): ToolSpec {
+  return spec as ToolSpec
 }
 
 export interface Dialect {

@@ -23,17 +23,19 @@ interface Sayings {
 }
 
 /** The call of a Bash with the fields `command`, `description`, `timeout` and `run_in_background`. */
-export function bashCall(say: Sayings): ToolSpec['call'] {
-  return (box, input, call) => {
-    const {
-      command,
-      description,
-      timeout,
-      run_in_background: asJob,
-    } = input as { command: string; description?: string; timeout?: number; run_in_background?: boolean }
+export function bashCall(say: Sayings) {
+  return (box: Toolbox, input: BashInput, call: CallOptions): Promise<ToolResult> => {
+    const { command, description, timeout, run_in_background: asJob } = input
     // The timeout is for what one waits for; a background shell runs until it ends or is killed.
     return runOrStart(box, call, { command, description, timeoutMs: asJob ? null : timeout, asJob }, say)
   }
+}
+
+interface BashInput {
+  readonly command: string
+  readonly description?: string
+  readonly timeout?: number
+  readonly run_in_background?: boolean
 }
 
 /** Waits for the command, or starts it as a job; a job that may not start is told like a command that may not run. */

@@ -26,8 +26,23 @@ export interface OutputSchema extends JsonSchema {
   readonly type: 'object'
 }
 
+/** A schema that remembers which values it lets through. `value` is for the compiler only. */
+export type Of<Value, Schema extends JsonSchema = JsonSchema> = Schema & { readonly value?: Value }
+
+/** The values of an input with these fields. */
+type Fields<Properties, Required> = {
+  readonly [Name in keyof Properties]: Properties[Name] extends Of<infer Value>
+    ? Name extends Required
+      ? Value
+      : Value | undefined
+    : never
+}
+
 /** An input: closed, so that a misspelt field is an error and not silently another command. */
-export function inputOf(properties: Record<string, JsonSchema>, required: readonly string[] = []): ObjectSchema {
+export function inputOf<
+  Properties extends Record<string, JsonSchema>,
+  Required extends keyof Properties & string = never,
+>(properties: Properties, required: readonly Required[] = []): Of<Fields<Properties, Required>, ObjectSchema> {
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}), additionalProperties: false }
 }
 
@@ -36,21 +51,21 @@ export function outputOf(properties?: Record<string, JsonSchema>, required: read
   return { type: 'object', ...(properties ? { properties } : {}), ...(required.length > 0 ? { required } : {}) }
 }
 
-export const text = (description?: string): JsonSchema =>
+export const text = (description?: string): Of<string> =>
   description ? { type: 'string', description } : { type: 'string' }
-export const flag = (description?: string): JsonSchema =>
+export const flag = (description?: string): Of<boolean> =>
   description ? { type: 'boolean', description } : { type: 'boolean' }
-export const whole = (description?: string, range: { minimum?: number; maximum?: number } = {}): JsonSchema => ({
+export const whole = (description?: string, range: { minimum?: number; maximum?: number } = {}): Of<number> => ({
   type: 'integer',
   ...(description ? { description } : {}),
   ...range,
 })
-export const oneOf = (values: readonly string[], description?: string): JsonSchema => ({
+export const oneOf = <const Value extends string>(values: readonly Value[], description?: string): Of<Value> => ({
   type: 'string',
   ...(description ? { description } : {}),
   enum: values,
 })
-export const list = (items: JsonSchema, description?: string): JsonSchema => ({
+export const list = <Item>(items: Of<Item>, description?: string): Of<readonly Item[]> => ({
   type: 'array',
   ...(description ? { description } : {}),
   items,

@@ -1,7 +1,7 @@
 /** Anthropic's typed tool `bash_20250124`: one persistent session, `{command}` or `{restart: true}`. */
 import { noteTexts } from '../../../contract/note.js'
 import { ShellError } from '../../../contract/errors.js'
-import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { RUNS } from '../../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
 import {
@@ -20,7 +20,7 @@ import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
-const bash: ToolSpec = {
+const bash = defineTool({
   ...RUNS,
   name: 'bash',
   describe: descriptions.bash,
@@ -40,8 +40,7 @@ const bash: ToolSpec = {
     structured: { output: '', exit_code: null, status: 'error', error: errorText(error) },
     isError: true,
   }),
-  call: async (box, input, call) => {
-    const { command, restart } = input as { command?: string; restart?: boolean }
+  call: async (box, { command, restart }, call) => {
     if (restart === true) {
       await (await box.session(call)).restart()
       if (command === undefined)
@@ -55,7 +54,7 @@ const bash: ToolSpec = {
       )
     return renderRan(await box.foreground({ command }, call))
   },
-}
+})
 
 function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran

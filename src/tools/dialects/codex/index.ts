@@ -5,7 +5,7 @@
 import type { ShellError } from '../../../contract/errors.js'
 import { noteTexts } from '../../../contract/note.js'
 import type { Job, JobInfo } from '../../../contract/job.js'
-import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { exitNumber } from '../../reading/exit-number.js'
 import { RUNS, typesIntoJob } from '../../kinds.js'
 import { BY_PERMISSION } from '../../schema/outside.js'
@@ -54,7 +54,7 @@ const OUTPUT = outputOf(
   ['output'],
 )
 
-const execCommand: ToolSpec = {
+const execCommand = defineTool({
   ...RUNS,
   name: 'exec_command',
   describe: descriptions.execCommand,
@@ -73,22 +73,15 @@ const execCommand: ToolSpec = {
   argv: ['cmd'],
   outside: BY_PERMISSION,
   fail: failed,
-  call: async (box, input, call) => {
-    const { cmd, workdir, tty } = input as { cmd: string; workdir?: string; tty?: boolean }
+  call: async (box, { cmd, workdir, tty, yield_time_ms, max_output_tokens }, call) => {
     if (box.engine.sandbox && call.outside !== undefined)
       return renderRan(await box.foreground({ command: cmd, cwd: workdir }, call))
     const started = await box.background({ command: cmd, cwd: workdir, pty: tty }, call)
     if (started.kind === 'started')
-      return collect(
-        box,
-        started.job,
-        yieldOf(input['yield_time_ms'], EXEC_YIELD_MS, MAX_YIELD_MS),
-        input['max_output_tokens'],
-        call,
-      )
+      return collect(box, started.job, yieldOf(yield_time_ms, EXEC_YIELD_MS, MAX_YIELD_MS), call, max_output_tokens)
     return renderRan(started.ran)
   },
-}
+})
 
 /**
  * A command that did not become a session: refused, looked at only, or outside the sandbox,
@@ -123,7 +116,7 @@ function renderRan({ outcome, command }: Ran): ToolResult {
   }
 }
 
-const writeStdin: ToolSpec = {
+const writeStdin = defineTool({
   ...typesIntoJob('session_id'),
   name: 'write_stdin',
   title: 'Type into a session',
@@ -140,30 +133,29 @@ const writeStdin: ToolSpec = {
     ),
   outputSchema: OUTPUT,
   fail: failed,
-  call: async (box, input, call) => {
-    const { session_id, chars = '' } = input as { session_id: string; chars?: string }
-    const job = await box.job(session_id)
-    if (chars === '\u0003') await box.send(session_id, { keys: ['C-c'] })
+  call: async (box, { session_id, chars = '', yield_time_ms, max_output_tokens }, call) => {
+    const id = String(session_id)
+    const job = await box.job(id)
+    if (chars === '\u0003') await box.send(id, { keys: ['C-c'] })
     else if (chars !== '') await job.send({ text: chars })
     const yieldMs =
       chars === ''
-        ? yieldOf(input['yield_time_ms'], POLL_YIELD_MS, MAX_POLL_MS)
-        : yieldOf(input['yield_time_ms'], WRITE_YIELD_MS, MAX_YIELD_MS)
-    return collect(box, job, yieldMs, input['max_output_tokens'], call)
+        ? yieldOf(yield_time_ms, POLL_YIELD_MS, MAX_POLL_MS)
+        : yieldOf(yield_time_ms, WRITE_YIELD_MS, MAX_YIELD_MS)
+    return collect(box, job, yieldMs, call, max_output_tokens)
   },
-}
+})
 
 /** Waits for the end or the yield, whichever is first, and reads what is new. */
 async function collect(
   box: Toolbox,
   job: Job,
   yieldMs: number,
-  maxTokens: unknown,
   call: CallOptions,
+  tokens = DEFAULT_TOKENS,
 ): Promise<ToolResult> {
   const begun = performance.now()
   await job.wait({ exit: true, timeoutMs: box.patience(yieldMs), signal: call.signal })
-  const tokens = typeof maxTokens === 'number' ? maxTokens : DEFAULT_TOKENS
   const { reading, look } = await box.look(job.id, { maxChars: tokens * CHARS_PER_TOKEN })
   const { info } = reading
   const output = withoutFile(look.screen ?? bodyOfParts(reading.parts), info.outputFile)
@@ -198,8 +190,8 @@ function stateOf(info: JobInfo): string {
   return info.signal === null ? `Process ended: ${info.status}` : `Process ended by signal ${info.signal}`
 }
 
-function yieldOf(wanted: unknown, usualMs: number, mostMs: number): number {
-  return Math.min(mostMs, Math.max(MIN_YIELD_MS, typeof wanted === 'number' ? wanted : usualMs))
+function yieldOf(wanted: number | undefined, usualMs: number, mostMs: number): number {
+  return Math.min(mostMs, Math.max(MIN_YIELD_MS, wanted ?? usualMs))
 }
 
 function failed(error: ShellError): ToolResult {

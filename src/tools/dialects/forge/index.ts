@@ -2,7 +2,7 @@
 import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo, KillResult } from '../../../contract/job.js'
 import { clipHead } from '../../../output/clip.js'
-import { AS_IT_CAME, USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
 import { BY_SWITCH } from '../../schema/outside.js'
 import type { Reading } from '../../reading/read.js'
@@ -29,7 +29,7 @@ const OUTPUT = outputOf({ success: flag(), output: text(), error: orNull(text())
   'metadata',
 ])
 
-const bash: ToolSpec = {
+const bash = defineTool({
   ...RUNS,
   name: 'Bash',
   describe: descriptions.bash,
@@ -47,9 +47,9 @@ const bash: ToolSpec = {
   fail: failed,
   outside: BY_SWITCH,
   call: bashCall({ ran: renderRan, started: renderStarted }),
-}
+})
 
-const bashOutput: ToolSpec = {
+const bashOutput = defineTool({
   ...readsJob('bash_id'),
   name: 'BashOutput',
   describe: () => descriptions.bashOutput,
@@ -63,19 +63,18 @@ const bashOutput: ToolSpec = {
     ),
   outputSchema: OUTPUT,
   fail: failed,
-  call: async (box, { bash_id, filter }) =>
-    renderReading(await box.read(bash_id as string, { filter: filter as string | undefined })),
-}
+  call: async (box, { bash_id, filter }) => renderReading(await box.read(bash_id, { filter })),
+})
 
-const killShell: ToolSpec = {
+const killShell = defineTool({
   ...endsJob('shell_id'),
   name: 'KillShell',
   describe: () => descriptions.killShell,
   inputSchema: () => inputOf({ shell_id: text('The ID of the background shell to kill') }, ['shell_id']),
   outputSchema: OUTPUT,
   fail: failed,
-  call: async (box, { shell_id }, call) => renderKilled(await box.kill(shell_id as string, call)),
-}
+  call: async (box, { shell_id }, call) => renderKilled(await box.kill(shell_id, call)),
+})
 
 function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran

@@ -2,7 +2,7 @@
  * Gemini's `run_shell_command`: a fresh shell per call, a labelled report, processes left behind named by their group.
  */
 import type { JobInfo } from '../../../contract/job.js'
-import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { RUNS, runOrStart } from '../../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
 import { clippedWords, withoutFile, bodyOf, dryRunText, errorText, lines, refusalText } from '../../texts.js'
@@ -10,7 +10,7 @@ import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
-const runShellCommand: ToolSpec = {
+const runShellCommand = defineTool({
   ...RUNS,
   name: 'run_shell_command',
   describe: descriptions.runShellCommand,
@@ -35,16 +35,9 @@ const runShellCommand: ToolSpec = {
   }),
   aliases: { cwd: 'dir_path', workdir: 'dir_path', directory: 'dir_path', run_in_background: 'is_background' },
   fail: (error) => failed(errorText(error)),
-  call: (box, input, call) => {
-    const {
-      command,
-      description,
-      dir_path: cwd,
-      is_background: asJob,
-    } = input as { command: string; description?: string; dir_path?: string; is_background?: boolean }
-    return runOrStart(box, call, { command, description, cwd, asJob }, { ran: renderRan, started: renderStarted })
-  },
-}
+  call: (box, { command, description, dir_path: cwd, is_background: asJob }, call) =>
+    runOrStart(box, call, { command, description, cwd, asJob }, { ran: renderRan, started: renderStarted }),
+})
 
 function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran

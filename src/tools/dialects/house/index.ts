@@ -1,11 +1,10 @@
 /** The default dialect: everything the engine can do in five tools whose list stays under 3 KB. */
 import { ShellError } from '../../../contract/errors.js'
-import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../kinds.js'
 import { BY_REASON } from '../../schema/outside.js'
 import { otherOwner } from '../../reading/owners.js'
 import { flag, inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
-import type { ToolRequest } from '../../run-request.js'
 import * as descriptions from './descriptions.js'
 import {
   renderError,
@@ -20,7 +19,7 @@ import {
 // What there is depends on the status, so the schemas name only what a reader looks for first.
 const ANY = outputOf()
 
-const bash: ToolSpec = {
+const bash = defineTool({
   ...RUNS,
   name: 'Bash',
   describe: descriptions.bash,
@@ -48,31 +47,16 @@ const bash: ToolSpec = {
   },
   outside: BY_REASON,
   fail: (error) => renderError(error),
-  call: (box, input, call) => {
-    const {
-      command,
-      description,
-      cwd,
-      session,
-      pty,
-      timeout: timeoutMs,
-      run_in_background: asJob,
-    } = input as unknown as BashInput
-    return runOrStart(
+  call: (box, { timeout: timeoutMs, run_in_background: asJob, ...request }, call) =>
+    runOrStart(
       box,
       call,
-      { command, description, cwd, session, pty, timeoutMs, asJob },
+      { ...request, timeoutMs, asJob },
       { ran: (ran) => renderRan(ran, box.timeouts.maxMs), started: (info) => renderStarted(info, timeoutMs ?? null) },
-    )
-  },
-}
+    ),
+})
 
-interface BashInput extends Pick<ToolRequest, 'command' | 'description' | 'cwd' | 'session' | 'pty'> {
-  readonly timeout?: number
-  readonly run_in_background?: boolean
-}
-
-const bashOutput: ToolSpec = {
+const bashOutput = defineTool({
   ...readsJob('shell_id'),
   name: 'BashOutput',
   describe: () => descriptions.bashOutput,
@@ -90,8 +74,7 @@ const bashOutput: ToolSpec = {
     ),
   outputSchema: outputOf({ status: text(), text: text() }, ['status']),
   fail: (error) => renderError(error),
-  call: async (box, input, call) => {
-    const { shell_id, filter, wait_ms, until, port, since } = input as unknown as ReadInput
+  call: async (box, { shell_id, filter, wait_ms, until, port, since }, call) => {
     const ids = shell_id.split(',').flatMap((id) => id.trim() || [])
     const waits = wait_ms !== undefined || until !== undefined || port !== undefined
     const request = { until, port, waitMs: box.patience(Math.max(0, wait_ms ?? UNTIL_MS)) }
@@ -109,31 +92,22 @@ const bashOutput: ToolSpec = {
         call.later?.({ id: reading.info.id, until, port, since: reading.position.output ?? 0 })
     return renderReadings(told)
   },
-}
-
-interface ReadInput {
-  readonly shell_id: string
-  readonly filter?: string
-  readonly wait_ms?: number
-  readonly until?: string
-  readonly port?: number
-  readonly since?: number
-}
+})
 
 /** With `until` alone: long enough for a server to come up, short enough for any host. */
 const UNTIL_MS = 30_000
 
-const killShell: ToolSpec = {
+const killShell = defineTool({
   ...endsJob('shell_id'),
   name: 'KillShell',
   describe: () => descriptions.killShell,
   inputSchema: () => inputOf({ shell_id: text() }, ['shell_id']),
   outputSchema: ANY,
   fail: (error) => renderError(error),
-  call: async (box, { shell_id }, call) => renderKilled(await box.kill(shell_id as string, call)),
-}
+  call: async (box, { shell_id }, call) => renderKilled(await box.kill(shell_id, call)),
+})
 
-const listShells: ToolSpec = {
+const listShells = defineTool({
   name: 'ListShells',
   title: 'List shells',
   annotations: READS,
@@ -145,9 +119,9 @@ const listShells: ToolSpec = {
     renderList(await engine.jobs({ all: true }), await engine.sessions(), (info) =>
       otherOwner(info, engine.id, labels),
     ),
-}
+})
 
-const sendInput: ToolSpec = {
+const sendInput = defineTool({
   ...typesIntoJob('shell_id'),
   name: 'SendInput',
   describe: () => descriptions.sendInput,
@@ -155,13 +129,7 @@ const sendInput: ToolSpec = {
     inputOf({ shell_id: text(), text: text(), keys: list(text()), enter: flag('Press Return') }, ['shell_id']),
   outputSchema: ANY,
   fail: (error) => renderError(error),
-  call: async (box, input) => {
-    const { shell_id, text, keys, enter } = input as {
-      shell_id: string
-      text?: string
-      keys?: string[]
-      enter?: boolean
-    }
+  call: async (box, { shell_id, text, keys, enter }) => {
     if (text === undefined && keys === undefined && enter !== true) {
       throw new ShellError(
         'BAD_REQUEST',
@@ -172,7 +140,7 @@ const sendInput: ToolSpec = {
     await box.send(shell_id, { text, keys, enter })
     return renderReading(await box.look(shell_id))
   },
-}
+})
 
 export const house: Dialect = {
   name: 'house',

@@ -2,8 +2,7 @@
 import type { ShellError } from '../../../contract/errors.js'
 import type { Outcome } from '../../../contract/outcome.js'
 import type { AutomationRule } from '../../../contract/request.js'
-import { AS_IT_CAME, USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
-import type { ToolInput } from '../../schema/input.js'
+import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { endsJob, readsJob, RUNS } from '../../kinds.js'
 import { flag, inputOf, list, orNull, outputOf, text, whole } from '../../schema/schema.js'
 import {
@@ -36,7 +35,7 @@ const RUNS_WITH_ENV = {
 
 const ID_INPUT = inputOf({ id: text('The id that exec_bg returned') }, ['id'])
 
-const exec: ToolSpec = {
+const exec = defineTool({
   ...RUNS_WITH_ENV,
   name: 'exec',
   describe: descriptions.exec,
@@ -55,9 +54,9 @@ const exec: ToolSpec = {
   }),
   fail: failed,
   call: async (box, input, call) => renderRan(await box.foreground(requestOf(input), call)),
-}
+})
 
-const execBg: ToolSpec = {
+const execBg = defineTool({
   ...RUNS_WITH_ENV,
   name: 'exec_bg',
   title: 'Start a command',
@@ -75,9 +74,9 @@ const execBg: ToolSpec = {
       isError: false,
     }
   },
-}
+})
 
-const execStatus: ToolSpec = {
+const execStatus = defineTool({
   ...readsJob('id'),
   name: 'exec_status',
   title: 'State of a process',
@@ -94,7 +93,7 @@ const execStatus: ToolSpec = {
   }),
   fail: failed,
   call: async (box, { id }) => {
-    const reading = await box.readAll(id as string, { maxChars: STATUS_CHARS })
+    const reading = await box.readAll(id, { maxChars: STATUS_CHARS })
     const { info } = reading
     const output = bodyOfParts(reading.parts)
     return {
@@ -115,12 +114,12 @@ const execStatus: ToolSpec = {
       isError: false,
     }
   },
-}
+})
 
 /** The whole output as far as one message can carry it; beyond that both ends and the file's name. */
 const STATUS_CHARS = 1_000_000
 
-const execStop: ToolSpec = {
+const execStop = defineTool({
   ...endsJob('id'),
   name: 'exec_stop',
   title: 'Stop a process',
@@ -129,29 +128,25 @@ const execStop: ToolSpec = {
   outputSchema: outputOf({ id: text(), stopped: flag(), error: text() }),
   fail: failed,
   call: async (box, { id }, call) => {
-    const { info, alreadyStopped, notes } = await box.kill(id as string, call)
+    const { info, alreadyStopped, notes } = await box.kill(id, call)
     const said = alreadyStopped
       ? `${info.id} had already stopped (${endWords(info)})`
       : `${info.id} stopped after ${duration(info.durationMs)}`
     return { text: lines(said, noteLines(notes)), structured: { id: info.id, stopped: true }, isError: false }
   },
+})
+
+/** The fields of COMMAND_FIELDS. */
+interface CommandInput {
+  readonly command: string
+  readonly workdir?: string
+  readonly env?: readonly { readonly name?: string; readonly value?: string }[]
+  readonly pty?: boolean
+  readonly timeout?: number
 }
 
-function requestOf(input: ToolInput): ToolRequest {
-  const { command, workdir, env, pty, timeout } = input as {
-    command: string
-    workdir?: string
-    env?: { name: string; value: string }[]
-    pty?: boolean
-    timeout?: number
-  }
-  return {
-    command,
-    cwd: workdir,
-    env: env && Object.fromEntries(env.map((pair) => [pair.name, pair.value])),
-    pty,
-    timeoutMs: timeout,
-  }
+function requestOf({ command, workdir: cwd, env, pty, timeout: timeoutMs }: CommandInput): ToolRequest {
+  return { command, cwd, env: env && Object.fromEntries(env.map(({ name, value }) => [name, value])), pty, timeoutMs }
 }
 
 function renderRan(ran: Ran): ToolResult {

@@ -1,6 +1,6 @@
 /** OpenAI's `shell` action: a list of commands in, one `{stdout, stderr, outcome}` per command out. */
 import { ShellError } from '../../../contract/errors.js'
-import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { outcomeNumber } from '../../reading/exit-number.js'
 import { RUNS } from '../../kinds.js'
 import { inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
@@ -16,7 +16,7 @@ export interface ShellOutput {
   readonly outcome: { readonly type: 'exit'; readonly exit_code: number } | { readonly type: 'timeout' }
 }
 
-const shell: ToolSpec = {
+const shell = defineTool({
   name: 'shell',
   title: 'Run commands',
   annotations: RUNS.annotations,
@@ -37,12 +37,7 @@ const shell: ToolSpec = {
   },
   aliases: { timeoutMs: 'timeout_ms', maxOutputLength: 'max_output_length' },
   fail: (error) => ({ text: errorText(error), structured: { output: [], error: errorText(error) }, isError: true }),
-  call: async (box, input, call) => {
-    const { commands, timeout_ms, max_output_length } = input as {
-      commands: string[]
-      timeout_ms?: number
-      max_output_length?: number
-    }
+  call: async (box, { commands, timeout_ms, max_output_length }, call) => {
     if (commands.length === 0)
       throw new ShellError(
         'BAD_REQUEST',
@@ -71,7 +66,7 @@ const shell: ToolSpec = {
       isError: false,
     }
   },
-}
+})
 
 function entryOf(ran: Ran, maxChars: number | undefined): ShellOutput {
   const { outcome } = ran

@@ -1,7 +1,7 @@
 /** Document 001: one tool `bash` with modes; combined output; background jobs that outlive the agent. */
 import { noteTexts } from '../../../contract/note.js'
 import type { JobInfo } from '../../../contract/job.js'
-import { AS_IT_CAME, USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { RUNS, runOrStart } from '../../kinds.js'
 import { flag, inputOf, oneOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
 import { bodyOf, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
@@ -9,7 +9,7 @@ import type { ToolResult } from '../../tool.js'
 import type { Ran } from '../../toolbox.js'
 import * as descriptions from './descriptions.js'
 
-const bash: ToolSpec = {
+const bash = defineTool({
   ...RUNS,
   name: 'bash',
   describe: descriptions.bash,
@@ -33,8 +33,7 @@ const bash: ToolSpec = {
   }),
   aliases: { cmd: 'command' },
   fail: (error) => failed('system', errorText(error)),
-  call: (box, input, call) => {
-    const { command, mode = 'default' } = input as { command: string; mode?: 'default' | 'slow' | 'background' }
+  call: (box, { command, mode = 'default' }, call) => {
     const timeoutMs = { default: box.timeouts.defaultMs, slow: box.timeouts.slowMs, background: null }[mode]
     return runOrStart(
       box,
@@ -43,7 +42,7 @@ const bash: ToolSpec = {
       { ran: renderRan, started: renderStarted },
     )
   },
-}
+})
 
 function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran

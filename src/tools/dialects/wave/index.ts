@@ -2,7 +2,7 @@
 import type { ShellError } from '../../../contract/errors.js'
 import type { JobInfo } from '../../../contract/job.js'
 import { clipHead } from '../../../output/clip.js'
-import { USUAL_POLICY, type Dialect, type ToolSpec } from '../../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
 import { BY_SWITCH } from '../../schema/outside.js'
 import type { Reading } from '../../reading/read.js'
@@ -24,7 +24,7 @@ import * as descriptions from './descriptions.js'
 
 const OUTPUT = outputOf({ success: flag(), content: text(), error: text(), bash_id: text() }, ['success', 'content'])
 
-const bash: ToolSpec = {
+const bash = defineTool({
   ...RUNS,
   name: 'Bash',
   describe: descriptions.bash,
@@ -42,9 +42,9 @@ const bash: ToolSpec = {
   fail: failed,
   outside: BY_SWITCH,
   call: bashCall({ ran: renderRan, started: renderStarted }),
-}
+})
 
-const bashOutput: ToolSpec = {
+const bashOutput = defineTool({
   ...readsJob('bash_id'),
   name: 'BashOutput',
   describe: () => descriptions.bashOutput,
@@ -58,11 +58,10 @@ const bashOutput: ToolSpec = {
     ),
   outputSchema: OUTPUT,
   fail: failed,
-  call: async (box, { bash_id, filter }) =>
-    renderReading(await box.readAll(bash_id as string, { filter: filter as string | undefined })),
-}
+  call: async (box, { bash_id, filter }) => renderReading(await box.readAll(bash_id, { filter })),
+})
 
-const killBash: ToolSpec = {
+const killBash = defineTool({
   ...endsJob('shell_id'),
   name: 'KillBash',
   describe: () => descriptions.killBash,
@@ -70,12 +69,12 @@ const killBash: ToolSpec = {
   outputSchema: OUTPUT,
   fail: failed,
   call: async (box, { shell_id }, call) => {
-    const { info, alreadyStopped, notes } = await box.kill(shell_id as string, call)
+    const { info, alreadyStopped, notes } = await box.kill(shell_id, call)
     if (alreadyStopped)
       return no(`Background shell ${info.id} is not running (status: ${info.status})`, '', { bash_id: info.id })
     return ok(lines(`Background shell ${info.id} has been killed`, noteLines(notes)), { bash_id: info.id })
   },
-}
+})
 
 function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran
