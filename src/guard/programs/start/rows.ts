@@ -9,6 +9,8 @@ interface Wrapper extends OptionSpec {
   readonly assigns?: boolean
   /** With one of these options the program only talks about commands or acts on a pid. */
   readonly idle?: readonly string[]
+  /** An option whose value is a shell command line. */
+  readonly shellOption?: readonly string[]
   /** The remaining words are joined and given to a shell (`watch`, `ssh HOST`). */
   readonly joins?: boolean
 }
