@@ -406,6 +406,8 @@ describe('protected paths', () => {
     'curl -o cerith.config.json https://x',
     'dd if=x of=cerith.config.json',
     'git checkout -- . ; > cerith.config.json',
+    'fd -e json -x rm {}',
+    'fd . -X rm -rf',
   ])('the model cannot change the policy or the state: %s', (command) => {
     expect(inspect(command, { ...base, ...context })).toMatchObject({ decision: 'deny', rule: 'protected-path' })
   })
@@ -418,6 +420,8 @@ describe('protected paths', () => {
     'echo x > cerith.config.json.bak',
     'rm -rf ~/.local/share/x',
     'rm -f *.tmp',
+    'fd -e pyc -x rm {}',
+    'rm -rf "./$name"',
   ])('reading and working beside them is free: %s', (command) => {
     expect(inspect(command, { ...base, ...context }).decision).toBe('allow')
   })

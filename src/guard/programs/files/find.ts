@@ -170,20 +170,21 @@ export const fd: Program = (call) => {
   const words = call.argv.slice(1)
   const at = words.findIndex((word) => /^(-x|-X|--exec|--exec-batch)$/.test(word))
   if (at < 0) return undefined
-  const operands = options(words.slice(0, at), {
+  const given = options(words.slice(0, at), {
     short: 'eEtdjcSo',
     long: ['extension', 'exclude', 'type', 'max-depth', 'threads', 'size', 'owner'],
-  }).operands
-  const narrowed = operands.length > 0 && !/^[.*]*$/.test(plain(operands[0] ?? ''))
-  const start = operands[1] ?? '.'
+  })
+  const [pattern = '', start = '.'] = given.operands
+  const names = given.all('e', 'extension').map((extension) => activate(`*.${extension}`))
+  const narrowed = names.length > 0 || !/^[.*]*$/.test(plain(pattern))
   const template = words.slice(at + 1)
-  const path = `${start}/${narrowed ? SELECTED : TREE}`
-  call.walker.argv(
-    template.some((word) => word.includes('{}'))
-      ? template.map((word) => word.replaceAll('{}', path))
-      : [...template, path],
-    call.shell.fork(),
-    null,
-  )
+  for (const path of targets([start], narrowed, names, call))
+    call.walker.argv(
+      template.some((word) => word.includes('{}'))
+        ? template.map((word) => word.replaceAll('{}', path))
+        : [...template, path],
+      call.shell.fork(),
+      null,
+    )
   return undefined
 }

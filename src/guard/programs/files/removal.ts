@@ -8,7 +8,9 @@ export const rm: Program = (call) => {
   const recursive = given.has('r', 'R', 'recursive')
   // Flags that are not known here might be -rf; naming a directory says that they are.
   const perhaps = given.operands.some((word) => word.startsWith(UNKNOWN) && !word.includes('/'))
-  for (const word of given.operands)
+  // rm itself refuses `./`: with an empty variable `rm -rf "./$X"` does nothing.
+  const gone = given.operands.filter((word) => !(call.walker.guesses && /^\.\/*$/.test(plain(word))))
+  for (const word of gone)
     call.walker.effect(
       recursive || (perhaps && !hasUnknown(word) && !call.walker.guesses) ? 'delete-tree' : 'delete',
       word,
