@@ -33,6 +33,40 @@ export async function compare(
   return measured
 }
 
+/**
+ * Two alternatives whose difference is small beside the noise: each pair is measured back to back, the first of a pair
+ * changes, and what is told is the median of the differences, which a slow moment touches in one pair and not in the
+ * others. Returns the ratio, with the bounds of that median (95 %, by rank, no matter how times are distributed).
+ */
+export async function comparePaired(
+  base: () => Promise<unknown>,
+  other: () => Promise<unknown>,
+  pairs: number,
+): Promise<{ readonly ratio: number; readonly low: number; readonly high: number; readonly p50: number }> {
+  const time = async (run: () => Promise<unknown>): Promise<number> => {
+    const began = performance.now()
+    await run()
+    return performance.now() - began
+  }
+  const bases: number[] = []
+  const differences: number[] = []
+  for (let pair = -WARM_UP; pair < pairs; pair++) {
+    // Also the pattern changes (AB BA BA AB): a machine that slows down steadily favours neither.
+    const baseFirst = ((pair + WARM_UP) & 3) % 3 === 0
+    const first = await time(baseFirst ? base : other)
+    const second = await time(baseFirst ? other : base)
+    if (pair < 0) continue
+    bases.push(baseFirst ? first : second)
+    differences.push(baseFirst ? second - first : first - second)
+  }
+  const p50 = quantile(bases, 0.5)
+  const margin = 0.98 / Math.sqrt(pairs)
+  const ratioAt = (share: number): number => 1 + quantile(differences, share) / p50
+  return { ratio: ratioAt(0.5), low: ratioAt(0.5 - margin), high: ratioAt(0.5 + margin), p50 }
+}
+
+const WARM_UP = 100
+
 export function print(title: string, measured: readonly Measured[]): void {
   const base = measured[0]?.p50 ?? 1
   console.log(`\n${title}`)
