@@ -36,7 +36,7 @@ const GIT_CONFIGS = ['.gitconfig', '.config/git/config']
 const GIT_NAMES: readonly string[] = ['hooks', 'config', 'config.worktree', 'commondir', 'remotes', 'branches']
 
 /** What is looked into for repositories. Paths beyond what a room can hold are a failure there, never left out. */
-const MAX_DIRECTORIES = 2_000
+const MAX_DIRECTORIES = 10_000
 /** Configurations that include each other, modules in modules. */
 const MAX_DEPTH = 5
 /** Names on the way of a path that leads through links. */

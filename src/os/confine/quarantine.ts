@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { isBelow, isInside } from '../../confine/paths.js'
 import { factsBeneath, hold, setAside } from './beneath.js'
 import { disarm, markOf, repositoriesAt } from './disarm.js'
-import { directoryOf, NestedRepositories, type NewRepository } from './repositories.js'
+import { directoryOf, NestedRepositories, TICK_MS, type NewRepository } from './repositories.js'
 import { attempt } from '../../contract/attempt.js'
 
 export interface Found {
@@ -35,9 +35,6 @@ const LOOK_MS = 2_000
 /** The look for repositories costs a call for each directory: with every so many of these looks. */
 const REPOSITORIES_EVERY = 5
 
-/** Times of a file system tick coarser than the clock: within that, two changes can look like one. */
-const TICK_MS = 50
-
 export class Quarantine {
   readonly #stateDir: string
   readonly #roots: readonly string[]
@@ -61,12 +58,18 @@ export class Quarantine {
   #timer: NodeJS.Timeout | null = null
   #looks = 0
 
-  constructor(stateDir: string, absent: readonly string[], roots: readonly string[], kept: readonly string[] = []) {
+  constructor(
+    stateDir: string,
+    absent: readonly string[],
+    roots: readonly string[],
+    kept: readonly string[] = [],
+    nested = new NestedRepositories(roots),
+  ) {
     this.#stateDir = stateDir
     this.#roots = roots
     this.#kept = kept
     this.#bare = new Set(roots.filter((root) => !factsBeneath(root, join(root, '.git'))))
-    this.#nested = new NestedRepositories(roots)
+    this.#nested = nested
     for (const root of this.#bare) this.#watch(join(root, '.git'))
     for (const path of absent) if (![...this.#bare].some((root) => isBelow(path, join(root, '.git')))) this.#watch(path)
   }

@@ -12,7 +12,9 @@ import { attempt } from '../../contract/attempt.js'
 const LEVELS = 2
 /** A submodule's name with slashes is a directory for each part. */
 const MODULE_LEVELS = 5
-const MAX_DIRECTORIES = 2_000
+const MAX_DIRECTORIES = 10_000
+/** Times of a file system tick coarser than the clock: within that, two changes can look like one. */
+export const TICK_MS = 50
 const MAX_INDEX_BYTES = 64 << 20
 /** The look costs a call for each directory: not after every one of many quick commands. */
 const LOOK_EVERY_MS = 1_000
@@ -30,14 +32,17 @@ export class NestedRepositories {
   /** What was told, with the change time of those that lead elsewhere: they may lead to another one later. */
   readonly #known = new Map<string, number>()
   readonly #links = new Map<string, { seen: number; readonly paths: Set<string> }>()
+  readonly #most: number
+  readonly #holds = new Map<string, Holdings>()
   #lookedAt = Number.NEGATIVE_INFINITY
   /** The last look was left out because another was a moment before. */
   isDue = false
   /** Whether there are more directories than are looked into. */
   isBeyond = false
 
-  constructor(roots: readonly string[]) {
+  constructor(roots: readonly string[], most = MAX_DIRECTORIES) {
     this.#roots = roots
+    this.#most = most * roots.length
     this.#find((path) => this.#note(path))
     for (const root of roots) {
       const paths = gitlinksOf(root)
@@ -88,28 +93,44 @@ export class NestedRepositories {
   }
 
   #find(tell: (dot: string) => void): void {
-    let left = MAX_DIRECTORIES * this.#roots.length
-    // One without a directory of its own for its files is a repository as well: `git` in it believes its config, also
-    // beside a `.git` that is none.
-    const tellAt = (path: string): void => {
-      for (const dot of [...(exists(join(path, '.git')) ? [join(path, '.git')] : []), ...(isBare(path) ? [path] : [])])
-        for (const one of [dot, ...repositoriesOf(dot)]) tell(one)
-    }
+    let left = this.#most
     const look = (directory: string, levels: number): void => {
-      for (const entry of entriesOf(directory)) {
-        if (!entry.isDirectory() || entry.name === '.git' || entry.name === 'node_modules' || left-- <= 0) continue
-        const path = join(directory, entry.name)
-        tellAt(path)
-        if (levels > 1) look(path, levels - 1)
-      }
+      const { dots, directories } = this.#holdings(directory, levels > 0)
+      for (const dot of dots) for (const one of [dot, ...repositoriesOf(dot)]) tell(one)
+      for (const path of directories) if (left-- > 0) look(path, levels - 1)
     }
     for (const root of this.#roots) {
       look(root, LEVELS)
+      // Its own is protected, or watched for; what it keeps is not.
       for (const one of repositoriesOf(join(root, '.git'))) tell(one)
-      if (isBare(root)) for (const one of [root, ...repositoriesOf(root)]) tell(one)
     }
     this.isBeyond = left < 0
   }
+
+  /** One call for a directory that has not changed: names cannot come or go in it without its change time. */
+  #holdings(directory: string, isDeeper: boolean): Holdings {
+    const stamp = stampOf(directory)
+    const known = this.#holds.get(directory)
+    if (known?.stamp === stamp) return known
+    // One without a directory of its own for its files is a repository as well: `git` in it believes its config, also
+    // beside a `.git` that is none.
+    const dot = join(directory, '.git')
+    const isOwn = exists(dot) && !this.#roots.includes(directory)
+    const found: Holdings = {
+      // Times tick coarser than changes may come: a young one is looked at again.
+      stamp: Date.now() - stamp < TICK_MS ? Number.NaN : stamp,
+      dots: [...(isOwn ? [dot] : []), ...(isBare(directory) ? [directory] : [])],
+      directories: isDeeper ? directoriesIn(directory).filter((path) => !/\/(?:\.git|node_modules)$/.test(path)) : [],
+    }
+    this.#holds.set(directory, found)
+    return found
+  }
+}
+
+interface Holdings {
+  readonly stamp: number
+  readonly dots: readonly string[]
+  readonly directories: readonly string[]
 }
 
 /**

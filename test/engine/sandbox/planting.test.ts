@@ -179,19 +179,6 @@ describe.skipIf(!canConfine)('planted by a command', () => {
   })
 })
 
-test.skipIf(!canConfine)(
-  'a command that hides a repository among more directories than are looked into is told of',
-  async () => {
-    const { engine } = await ground()
-    const isTold = async (command: string): Promise<boolean> =>
-      (await engine.run({ command })).notes.some(({ text }) => text.includes('more directories than'))
-    expect(await isTold('mkdir a')).toBe(false)
-    let told = await isTold('for i in {1..2100}; do mkdir d$i; done; git init -q z')
-    // The look comes at most once a second.
-    await until(async () => (told ||= await isTold('true')), 'the note')
-  },
-)
-
 describe.skipIf(!canConfine)('a directory on the way to a protected name', () => {
   test.each(['there before', 'made by a command'])('that was %s is not exchanged for a link', async (when) => {
     const { engine, work } = await ground()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as passed } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Quarantine } from '../../../src/os/confine/quarantine.js'
+import { NestedRepositories } from '../../../src/os/confine/repositories.js'
 import { temporaryFolder } from '../../engine/harness.js'
 
 function ground() {
@@ -91,4 +92,20 @@ test('what could not be set aside is tried again with the next look', () => {
   rmSync(join(state, 'quarantine'))
   quarantine.leave()
   expect(existsSync(join(root, '.vscode'))).toBe(false)
+})
+
+test('a command that hides a repository among more directories than are looked into is told of', () => {
+  const root = join(temporaryFolder(), 'root')
+  mkdirSync(root)
+  const quarantine = new Quarantine(
+    join(temporaryFolder(), 'state'),
+    [],
+    [root],
+    [],
+    new NestedRepositories([root], 10),
+  )
+  quarantine.enter()
+  for (let at = 0; at < 12; at++) mkdirSync(join(root, `d${at}`))
+  quarantine.leave()
+  expect(quarantine.look().map(({ why }) => why)).toEqual([expect.stringContaining('more directories than')])
 })

@@ -51,3 +51,16 @@ test('worktrees and submodules are found in the repository that keeps them, wher
   )
   expect(nested.look(4_000)).toEqual([])
 })
+
+test('one is found in a directory that was looked at before', () => {
+  const root = join(temporaryFolder(), 'root')
+  for (let at = 0; at < 100; at++) mkdirSync(join(root, 'many', String(at)), { recursive: true })
+  const nested = new NestedRepositories([root])
+  expect(nested.look(2_000)).toEqual([])
+  git(join(root, 'many', '99'), 'init', '-q')
+  expect(nested.look(4_000).map(({ path }) => path)).toEqual([join(root, 'many/99/.git')])
+  mkdirSync(join(root, 'many', '17', 'objects'), { recursive: true })
+  expect(nested.look(6_000)).toEqual([])
+  for (const name of ['refs', 'HEAD']) mkdirSync(join(root, 'many', '17', name))
+  expect(nested.look(8_000).map(({ path }) => path)).toEqual([join(root, 'many/17')])
+})
