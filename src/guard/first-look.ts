@@ -50,6 +50,10 @@ export function firstLook(commands: readonly Statement[], text: string, context:
   const { policy, held } = context
   if (policy && (policy.preset !== 'open' || policy.rules.length > 0 || policy.protectedPaths.length > 0)) return null
   if (held && [held.references, held.hashed, held.directories].some(isFilled)) return null
+  // A file that the session wrote may be what a word means, or be copied.
+  const words = isFilled(held?.files) ? text.split(/[\s"'=;|&()<>/]+/) : []
+  for (const path in held?.files)
+    if (/[*?[]/.test(text) || words.includes(path.slice(path.lastIndexOf('/') + 1))) return null
   // Settings of git from the environment, which may be commands.
   if (context.variables?.['GIT_CONFIG_COUNT'] !== undefined) return null
   const look = new FirstLook(context)
@@ -223,10 +227,9 @@ class FirstLook {
     return parts ? whole : null
   }
 
-  /** No function, alias, file of the session or rule has this name. */
+  /** No function, alias or rule about this name. */
   #meansItself(name: string): boolean {
-    const { functions, aliases, held, automation = [] } = this.#context
-    for (const path in held?.files) if (path.endsWith(`/${name}`)) return false
+    const { functions, aliases, automation = [] } = this.#context
     return (
       !(functions && Object.hasOwn(functions, name)) &&
       !(aliases && Object.hasOwn(aliases, name)) &&

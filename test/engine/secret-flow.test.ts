@@ -176,11 +176,11 @@ describe('more ways', () => {
   })
 
   test('nor by two calls of a session', { timeout: 120_000 }, async () => {
-    for (const [at, [first, last]] of CALLS.entries()) {
+    for (const [at, calls] of CALLS.entries()) {
       const session = await other.session(`calls-${at}`)
-      const begun = await session.run({ command: first, timeoutMs: 20_000 })
-      const { refused } = begun.refused ? begun : await session.run({ command: last, timeoutMs: 20_000 })
-      expect([first, last, refused?.rule, existsSync(ran)]).toEqual([first, last, 'secret-context', false])
+      let rule: string | undefined
+      for (const command of calls) rule ??= (await session.run({ command, timeoutMs: 20_000 })).refused?.rule
+      expect([calls, rule, existsSync(ran)]).toEqual([calls, 'secret-context', false])
       await session.close()
     }
   })

@@ -122,10 +122,7 @@ export class LiveSession implements Session {
   /** `now`: files that its commands wrote are looked at again. */
   surroundings(now = false): Surroundings {
     if (now) this.#memory.readFilesAgain()
-    const { cwd, known, last } = this.#memory
-    // A last word that holds a secret is known by the name of that.
-    const lastWord = known.variables['_'] ?? last.argument
-    return { session: this.name, cwd, ...known, held: { ...known.held, ...(lastWord === '' ? {} : { lastWord }) } }
+    return { session: this.name, cwd: this.#memory.cwd, ...this.#memory.knownWithLast }
   }
 
   async info(): Promise<SessionInfo> {

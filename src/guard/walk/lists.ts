@@ -65,18 +65,23 @@ export function walkPipeline(node: Pipeline, shell: ShellState, stdin: Input, wa
   let input = stdin
   if (single) return walker.node(node.commands[0] as CommandNode, shell, input)
   for (const [i, command] of node.commands.entries()) {
-    const stage = (): Alternatives => walker.recursion.inProcess(() => walker.node(command, shell.fork(), input))
-    input = i < node.commands.length - 1 ? walker.read(stage) : stage()
+    const last = i === node.commands.length - 1
+    const here = last && shell.hasLastPipe ? shell : shell.fork()
+    const stage = (): Alternatives => walker.recursion.inProcess(() => walker.node(command, here, input))
+    input = !last ? walker.read(stage) : stage()
   }
   return input ?? ANYTHING
 }
 
 /** A coprocess reads what is written to its descriptor later. */
 export function walkCoproc(node: Coproc, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
-  const run = (input: Input): void =>
-    void walker.recursion.inProcess(() => walker.budget.deeper(() => walker.node(node.body, shell.fork(), input)))
-  run(stdin)
   const [reads, writes] = [walker.streams.fresh(), walker.streams.fresh()]
+  const run = (input: Input): void => {
+    const body = (): Alternatives => walker.node(node.body, shell.fork(), input)
+    const printed = walker.read(() => walker.recursion.inProcess(() => walker.budget.deeper(body)))
+    shell.files.set(`/dev/fd/${reads}`, printed)
+  }
+  run(stdin)
   shell.set(node.name?.value ?? 'COPROC', [String(reads)], [String(reads), String(writes)])
   walker.streams.feeds(`/dev/fd/${writes}`, run)
   return NOTHING

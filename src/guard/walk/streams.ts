@@ -1,6 +1,7 @@
 /** Where text flows: redirections, here-documents, descriptors, and the files that this same command has written. */
 import type { Redirection } from 'unbash'
 import { judgeCodeFile } from './code-files.js'
+import { listed } from '../programs/row/call.js'
 import { resolvePath } from '../words/paths.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, ANYTHING, concat, EMPTY, FIFO, hasUnknown, NOTHING, unique } from '../words/text.js'
@@ -140,6 +141,8 @@ export class Streams {
   contents(path: string, shell: ShellState): Alternatives {
     if (path === '/dev/null') return NOTHING
     if (/^\/dev\/(?:stdin|fd\/0)$/.test(path)) return this.walker.inherited ?? ANYTHING
+    // What a program is given of the shell's variables.
+    if (/^\/proc\/[^/]+\/environ$/.test(path)) return listed(shell) ?? ANYTHING
     const found = shell.cwd.flatMap((cwd) => [...(shell.files.get(resolvePath(path, cwd)) ?? [])])
     return found.length > 0 && found[0] !== FIFO ? unique(found) : ANYTHING
   }

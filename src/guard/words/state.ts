@@ -59,6 +59,8 @@ export class ShellState {
   arg0 = 'bash'
   /** `$_`: the last word of the command before. */
   lastWord = UNKNOWN
+  /** `shopt -s lastpipe`: the last command of a pipeline runs in the shell itself. */
+  hasLastPipe = false
   /** `declare -i`: what is assigned to these is an expression. Shared by all subshells. */
   integers: Set<string> = new Set()
   /** `set -u`: a variable that was never set ends the shell. */
@@ -136,6 +138,7 @@ export class ShellState {
     copy.aliases = this.aliases.fork()
     copy.arg0 = this.arg0
     copy.lastWord = this.lastWord
+    copy.hasLastPipe = this.hasLastPipe
     copy.integers = this.integers
     return copy
   }

@@ -6,6 +6,7 @@ import { concat, latin1, sameBytes } from './bytes.js'
 import { formsOf, spacedForms } from './forms.js'
 import { isHexDigit, joinLines, type LineView, mayBeDump, readDump } from './lines.js'
 import { createNeedleIndex, type NamedNeedle, type NeedleIndex } from './needle-index.js'
+import { endingsOf } from './partial.js'
 import { createView, endOf, findEscapes, project, PROJECTIONS, startOf, type Projection } from './projections.js'
 import { findShapes, SHAPE_LABELS } from './shapes.js'
 
@@ -55,6 +56,9 @@ interface Span {
  * Bytes are looked at in blocks of this size, so that the working memory is small and stays in the processor's cache.
  */
 const BLOCK = 65_536
+/** With more values, their ends would cost the keeper of a job's output too much. */
+const MOST_WITH_ENDINGS = 100
+
 /**
  * No more than this is ever held back beyond the longest needle: filler between the bytes of a value ends somewhere.
  */
@@ -276,9 +280,12 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     },
     needles: () =>
       [...values].flatMap(([name, entries]) =>
-        entries.flatMap(({ value, needles }) =>
-          [...needles.map(({ bytes }) => bytes), ...spacedForms(value)].map((bytes) => ({ name, bytes })),
-        ),
+        entries.flatMap(({ value, needles }) => {
+          // A keeper of output waits for the rest of what may be an end of a value only where that is a needle.
+          const endings = values.size <= MOST_WITH_ENDINGS ? endingsOf(needles) : []
+          const all = [...needles, ...endings].map(({ bytes }) => bytes)
+          return [...all, ...spacedForms(value)].map((bytes) => ({ name, bytes }))
+        }),
       ),
     stream,
     maskBytes,

@@ -186,3 +186,14 @@ test('a refused command starts nothing: begin says so with a value, start throws
   expect('outcome' in dry && dry.outcome).toMatchObject({ status: 'dry_run', plan: { background: true } })
   expect(await place.engine.jobs({ all: true })).toEqual([])
 })
+
+test('SEC-06 the end of a value that a column cut off is hidden in the file of a job, also when it comes in two pieces', async () => {
+  place.engine.secrets.set('cut', 'JtxHUNOvt6G86I70uMjXlD7b')
+  const gate = makeGate()
+  const job = await place.engine.start({ command: `printf '[HUNOvt6G8'; ${gate.wait}; printf '6I70uMjXlD7b]\\n'` })
+  await eventually(async () => (await job.info()).bytes.total > 0)
+  gate.open()
+  const { info } = await job.wait()
+  expect((await job.read()).text).toBe('[[secret:cut]]\n')
+  expect(readFileSync(info.outputFile, 'utf8')).not.toContain('HUNO')
+})

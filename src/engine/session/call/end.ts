@@ -64,8 +64,8 @@ export function remember(
 ): void {
   // After a comment `$?` is still that of the command before.
   if (!plan.verdict.shell.empty) rememberLast(report, end, memory)
-  if (report?.kind === 'F' && shell.alive) return
   memory.expect(plan.verdict.mutations)
+  if (report?.kind === 'F' && shell.alive) return
   // What cannot have changed the shell writes nothing down behind it.
   if (!inert || memory.behind || !shell.alive) memory.noteDump(shell, inert)
   const told = report?.kind === 'F' ? null : report

@@ -177,6 +177,12 @@ export class SessionMemory {
     )
   }
 
+  /** For a command that asks for `$_`. A last word that holds a secret is known by the name of that. */
+  get knownWithLast(): Knowledge {
+    const lastWord = this.known.variables['_'] ?? this.last.argument
+    return lastWord === '' ? this.known : { ...this.known, held: { ...this.known.held, lastWord } }
+  }
+
   get traceFd(): string | null {
     const fd = this.known.variables['BASH_XTRACEFD']
     return fd !== undefined && /^\d+$/.test(fd) ? fd : null

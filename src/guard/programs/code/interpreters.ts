@@ -180,9 +180,7 @@ export const interpret: Program = (call, name) => {
   const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
   const texts = readsStdin
     ? (call.stdin ?? [])
-    : [file, ...(language === 'node' ? [`${file}.js`] : [])].flatMap((name) => [
-        ...call.walker.streams.contents(name, call.shell),
-      ])
+    : [file, `${file}.js`, `${file}/__main__.py`].flatMap((name) => [...call.walker.streams.contents(name, call.shell)])
   for (const text of texts) {
     if (text !== UNKNOWN) runText(text, language, call)
   }

@@ -132,8 +132,10 @@ export function sedOutput(
     !/[&]|\\\d/.test(only.replacement)
   )
     return [`${applied('.', only)}\n`]
-  if (files.length > 0 || !call.stdin) return undefined
-  return call.stdin.map((text) => {
+  const input =
+    files.length > 0 ? files.flatMap((file) => [...call.walker.streams.contents(file, call.shell)]) : call.stdin
+  if (!input || input.every((text) => text === UNKNOWN)) return undefined
+  return input.map((text) => {
     let out = text
     for (const script of scripts) {
       const found = substitutions(script)

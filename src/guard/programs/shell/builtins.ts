@@ -332,7 +332,10 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
   false: silent,
   test: subscripted(silent),
   '[': subscripted(silent),
-  shopt: silent,
+  shopt: ({ argv, shell }) => {
+    if (argv.includes('lastpipe')) shell.hasLastPipe = !argv.some((word) => /^-\w*u/.test(word))
+    return NOTHING
+  },
   let: subscripted(silent),
   wait: silent,
   disown: silent,
