@@ -1,10 +1,18 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
+/** Tests of rooms that leave no process behind: files share a worker, and what they import. */
+const SHARED = 'audit config confine engine/plan env guard hooks output secrets tools vault'
+  .split(' ')
+  .map((room) => `test/${room}/**/*.test.ts`)
+const NOT_HERE = ['test/hosts/**', 'test/nightly/**', 'node_modules/**']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/hosts/**', 'test/nightly/**', 'node_modules/**'],
+    projects: [
+      { extends: true, test: { name: 'shared', include: SHARED, exclude: NOT_HERE, isolate: false } },
+      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...SHARED, ...NOT_HERE] } },
+    ],
     globalSetup: ['test/global-setup.ts'],
     // Only what hangs for ever runs into these: a slow machine with noisy neighbours is no failure.
     testTimeout: 120_000,

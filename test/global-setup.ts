@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export default function setup(): () => void {
+  // Each project of vitest.config.ts calls this; the first call is for all of them.
+  if (process.env['CT_FOLDER'] !== undefined) return () => {}
   const build = fileURLToPath(new URL('../scripts/build.mjs', import.meta.url))
   const result = spawnSync(process.execPath, [build, '--if-stale', '--no-types'], { encoding: 'utf8' })
   // Tests of single rooms do not need dist/; those that start the command line fail by themselves, and this says why.
@@ -28,5 +30,6 @@ function withTemporaryFolder(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'ct-'))
   chmodSync(folder, 0o755)
   process.env['TMPDIR'] = folder
+  process.env['CT_FOLDER'] = folder
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
