@@ -41,6 +41,18 @@ if (process.argv[2] !== 'serve') {
   process.exit(process.argv[2] === 'version' ? 0 : 2)
 }
 
+// What the host's own parent left open is no command's: a job that holds such a pipe would keep its reader waiting.
+const CLOEXEC = 0o2000000
+for (const name of hasProc ? readdirSync('/proc/self/fd') : []) {
+  if (Number(name) <= 2) continue
+  try {
+    const [, flags = ''] = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${name}`, 'utf8')) ?? []
+    if ((Number.parseInt(flags, 8) & CLOEXEC) === 0) closeSync(Number(name))
+  } catch {
+    // The one by which the list was read.
+  }
+}
+
 const home = mkdtempSync(join(tmpdir(), 'cerith-pipes-'))
 const slots = new Map()
 const wards = new Map()

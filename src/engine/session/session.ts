@@ -286,10 +286,7 @@ export class LiveSession implements Session {
     // A directory that only the try holds is found in its room.
     if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
     const { notes } = call
-    notes.push(
-      ...this.#news.splice(0),
-      ...this.#directory.check(memory, this.#shells.current?.alive ? this.#shells.current : null),
-    )
+    notes.push(...this.#news.splice(0), ...this.#directory.check(memory, this.#shells.living()))
     await this.#enterDirectory(notes)
     const admitted = await admit(request, () => this.surroundings(), this.#services, this.#shells, memory)
     if ('outcome' in admitted) return call.settle(admitted.outcome)

@@ -64,6 +64,17 @@ export class Shells {
     return Object.keys(this.initialEnv)
   }
 
+  /** One that died between two calls has left a state, which is known from here on. */
+  living(): SessionShell | null {
+    const { current } = this
+    if (!current || current.alive) return current
+    if (!current.endIsTold) {
+      this.#memory.noteDump(current)
+      this.#memory.learn(current.knownState)
+    }
+    return null
+  }
+
   /** The live shell, or its successor with the last state. */
   async ready(notes: Note[]): Promise<SessionShell> {
     if (this.current?.alive) {
@@ -76,8 +87,7 @@ export class Shells {
     const { services } = this
     if (this.current) {
       if (!this.current.endIsTold) {
-        memory.noteDump(this.current)
-        memory.learn(this.current.knownState)
+        this.living()
         notes.push(deadShellNote(this.current, memory, this.initialNames))
       }
       this.#retire(this.current)

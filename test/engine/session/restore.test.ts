@@ -3,7 +3,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Engine, type EngineOptions, type Outcome, type RunRequest, type Session } from '../../../src/index.js'
-import { temporaryFolder, testEngine } from '../harness.js'
+import { isAlive, processFacts } from '../../../src/os/process/proc.js'
+import { temporaryFolder, testEngine, until } from '../harness.js'
 
 type Do = (command: string, more?: Partial<RunRequest>) => Promise<Outcome>
 
@@ -33,6 +34,7 @@ describe('a successor has', () => {
     ['text that looks like a declaration', `v=$'x\\ndeclare -- y="z"\\n'; w='"'; z="'"`, 'declare -p v w z; echo ${y-none}'],
     ['functions with odd names', 'function a-b { echo 1; }; function x.y { cat <<E\nq () \n{\nE\n}; function time { :; }; function é { :; }', 'declare -f a-b x.y time é'],
     ['a function that needs extglob', 'shopt -s extglob\nf() { case $1 in @(a|b)) echo yes ;; esac; }', 'f a'],
+    ['one whose extglob is off again', 'shopt -s extglob\nf() { case $1 in !(a|b)) echo yes ;; esac; }\nshopt -u extglob', 'f c; ! shopt extglob'],
     ['aliases of any text', `alias a='echo "it'"'"'s"' b=$'x\\ny' c-d='z '`, 'alias -p'],
     ['signal traps, also ignored ones', `trap 'echo "it'"'"'s"' USR1; trap '' HUP; trap 'x' ERR; trap 'y' XFSZ`, 'trap -p USR1 HUP ERR XFSZ'],
     ['a DEBUG trap', 'trap "d=1" DEBUG', 'trap -p DEBUG'],
@@ -52,6 +54,23 @@ describe('a successor has', () => {
     expect(after.notes).toEqual([])
     expect(after.stdout).toBe(before.stdout)
     expect((await session.info()).restarts).toBe(1)
+  })
+
+  test.each(rows)('%s, where the old one was killed right behind the call', async (_, setUp, look) => {
+    const { session, run } = await opened()
+    await run(setUp)
+    const before = await run(look)
+    await session.restart()
+    await run(setUp)
+    const { pid } = await session.info()
+    const start = processFacts(pid as number)?.start
+    process.kill(pid as number, 'SIGKILL')
+    await until(() => !isAlive(pid as number, start))
+    const after = await run(look)
+    expect(after.notes.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/in a new shell with its state restored\.$/),
+    ])
+    expect(after.stdout).toBe(before.stdout)
   })
 
   test('a clock that goes on', async () => {

@@ -236,6 +236,7 @@ export async function followInShell(
   if (inputFile) removeQuietly(inputFile)
 
   if (report === null && stop === null && !answer.failure && shell.neverRead()) {
+    memory.neverBegan()
     shell.detach(needs)
     output.end()
     return NEVER_BEGUN

@@ -236,6 +236,11 @@ export class SessionMemory {
     this.dirty ||= !inert
   }
 
+  /** The shell was dead before it read the command, which has changed nothing. */
+  neverBegan(): void {
+    this.dirty = this.behind
+  }
+
   /** The last command ran elsewhere, or was not readable, and left nothing but its status. */
   noteStatus(status: number): void {
     this.last = { status, argument: '', stages: [status] }

@@ -47,7 +47,6 @@ export function restoreCode(state: ShellState, present: Present): string {
   )
   return [
     ...(present.state ? forgetCode(present.state) : []),
-    // First: function bodies may need extglob to be parsed.
     `\\builtin shopt -u \${BASHOPTS//:/ } ${(present.state?.shopts ?? []).join(' ')}`,
     `\\builtin shopt -s ${shopts.join(' ')}`,
     ...off.map((name) => `\\builtin set +o ${name}`),
@@ -67,7 +66,14 @@ export function restoreCode(state: ShellState, present: Present): string {
     // Behind PATH, which empties the table.
     ...state.hashed.map((words) => `\\builtin hash -p ${words}`),
     ...(state.completions ? [`\\builtin eval ${quoteWord(state.completions)}`] : []),
-    ...(state.functions ? [`\\builtin eval ${quoteWord(state.functions)}`] : []),
+    // A body may hold patterns that only bash with extglob can read, wherever that was turned off behind it.
+    ...(state.functions
+      ? [
+          '\\builtin shopt -s extglob',
+          `\\builtin eval ${quoteWord(state.functions)}`,
+          `\\builtin shopt ${shopts.includes('extglob') ? '-s' : '-u'} extglob`,
+        ]
+      : []),
     ...state.exportedFunctions.map((name) => `\\builtin declare -fx -- ${quoteWord(name)}`),
     ...aliasesOf(state.aliases).map(([name, value]) => `\\builtin alias -- ${quoteWord(`${name}=${value}`)}`),
     // Behind everything that allexport would export, or nounset and noglob would change.
