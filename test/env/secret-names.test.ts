@@ -17,6 +17,17 @@ test.each([
   ['GOOGLE_APPLICATION_CREDENTIALS', '{"type":"service_account"}'],
   ['GOOGLE_APPLICATION_CREDENTIALS', ''],
   ['DB_CREDENTIALS', 'user:pass'],
+  ['REDIS_AUTH', 'abc1'],
+  ['PADDLE_SK', 'sk_1'],
+  ['SMTP_PW', 'hunter'],
+  ['DOCKER_AUTH_CONFIG', '{"auths":{}}'],
+  ['ANSIBLE_BECOME_PASS', 'x'],
+  ['SECRET_KEY_BASE', 'x'],
+  ['LARAVEL_APP_KEY', 'base64:x'],
+  ['WP_AUTH_SALT', 'x'],
+  ['AUTH_COOKIE', 'a=b'],
+  ['FERNET_KEY', 'x'],
+  ['SLACK_WEBHOOK_URL', 'https://hooks.example.com/x'],
 ])('%s=%s holds a secret', (name, value) => expect(isSecretName(name, value)).toBe(true))
 
 test.each([
@@ -35,4 +46,15 @@ test.each([
   ['POWER', 'on'],
   ['DESKTOP_PW_ENABLED', 'true'],
   ['SOURCE_DATE_EPOCH', '1'],
+  ['AUTHORITY_URL', 'https://x.example'],
+  ['KEY_ID', 'abc'],
+  ['PASSENGER_ENV', 'dev'],
+  ['SECRETS_DIR', '/run/secrets'],
+  ['COOKIE_DOMAIN', 'x.example'],
+  ['SALT_MASTER', 'h'],
+  ['PRIMARY_KEY', 'id'],
+  ['CACHE_KEY', 'v1'],
+  ['CREDENTIALS_DIRECTORY', '/run/c'],
+  ['PASS_MIN_LEN', '8'],
+  ['MAX_TOKENS', '4096'],
 ])('%s=%s does not', (name, value) => expect(isSecretName(name, value)).toBe(false))
