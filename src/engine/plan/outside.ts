@@ -32,10 +32,18 @@ export function outsidePlan(plan: Plan, services: Services): Plan {
     rule: 'outside',
     reason: forbidden
       ? 'sandbox.outside is never: no command may run outside the sandbox'
-      : `it is to run OUTSIDE the sandbox, with all rights of the user. The reason given: ${JSON.stringify(outside)}. ${contents(plan, services)}`,
+      : `it is to run OUTSIDE the sandbox, with all rights of the user. The reason given: ${JSON.stringify(outside)}. ${contents(plan, services)}${variables(plan, services)}`,
     guidance: 'Do it inside the sandbox, or tell the person what to run.',
   }
   return { ...plan, env, verdict, summary: { ...plan.summary, verdict } }
+}
+
+/** What a program does depends on them as much as on its arguments. */
+function variables({ request }: Plan, { secrets }: Services): string {
+  const given = Object.entries(request.env ?? {}).map(([name, value]) =>
+    secrets.mask(`${name}=${JSON.stringify(value)}`),
+  )
+  return given.length === 0 ? '' : ` It is given the variables ${given.join(', ')}.`
 }
 
 /** What a person agreed to; compared again before the start. */

@@ -82,6 +82,17 @@ describe.skipIf(!canConfine)('one command outside the sandbox', () => {
     expect(outcome.stdout).toBe('none none\n')
   })
 
+  test('is asked about with the variables that it is given', async () => {
+    const { engine } = await ground()
+    const asked: string[] = []
+    engine.setAsk(async ({ verdict }) => {
+      asked.push(verdict.reason ?? '')
+      return 'once'
+    })
+    await engine.run({ command: 'git --version', outside: 'look', env: { GIT_PAGER: './p\n' } })
+    expect(asked).toEqual([expect.stringMatching(/It is given the variables GIT_PAGER="\.\/p\\n"\.$/)])
+  })
+
   test('has no variables from a file that commands could have written', async () => {
     const work = temporaryFolder()
     const { engine } = await ground({}, { cwd: work, directoryEnv: { dotenv: [work] } })
