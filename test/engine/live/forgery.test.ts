@@ -31,6 +31,13 @@ async function asked() {
   return { engine, stateDir, id: refused.approvalId as string, socket, forge }
 }
 
+/** A server that speaks on its own input, with keys that were made for it. */
+const SSH_TO_ITSELF = `sh -c '
+  d=$(mktemp -d) && trap "rm -r $d" EXIT && ssh-keygen -q -t ed25519 -N "" -f "$d/h" && cp "$d/h.pub" "$d/a" &&
+  printf "HostKey %s\\nAuthorizedKeysFile %s\\nStrictModes no\\nPermitRootLogin yes\\n" "$d/h" "$d/a" > "$d/c" &&
+  ssh -F none -i "$d/h" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o BatchMode=yes \
+    -o ProxyCommand="/usr/sbin/sshd -i -f $d/c" localhost "$@"' sh`
+
 /** Whether the program of that wrapper is there and starts something. */
 function isUsable(wrap: string): boolean {
   if (wrap.startsWith('script')) return spawnSync('script', ['-qfc', 'true', '/dev/null']).status === 0
@@ -58,6 +65,7 @@ describe('a command of an engine that answers its own question', () => {
     ['through a starter of daemons', 'start-stop-daemon --start --background --startas /usr/bin/env -- -i'],
     ['with a limit and another priority, under a lock', 'prlimit --nofile=64 nice -n 5 flock /dev/null env -i'],
     ['as a job that timers start', 'systemd-run --user --pipe --wait env -i'],
+    ['through a login by ssh at a server that it starts', SSH_TO_ITSELF],
   ] as const)
     test(`${title}: is told nothing, and nothing runs`, async (context) => {
       if (wrap.startsWith('unshare -c') && spawnSync('unshare', ['-cpf', '--mount-proc', 'true']).status !== 0)
@@ -66,6 +74,8 @@ describe('a command of an engine that answers its own question', () => {
         ? spawnSync('nsenter', ['-t', '1', '-m', '-p', 'true']).status === 0
         : !/^(?:gdb|strace|systemd-run|chroot|unshare -Ur|podman|start-stop|prlimit)|tmux|script/.test(wrap) ||
           isUsable(wrap)
+      if (wrap === SSH_TO_ITSELF && spawnSync('bash', ['-c', `${wrap} true`], { timeout: 10_000 }).status !== 0)
+        return context.skip('there is no server for ssh')
       if (!works) return context.skip(`${wrap.split(' ')[0]} does not work here`)
       const { engine, forge } = await asked()
       const said = await forge(wrap)
