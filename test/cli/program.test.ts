@@ -186,4 +186,11 @@ test('a disk that takes nothing leaves no torn file behind, and a session says w
     stderr: expect.stringContaining('Session s cannot be locked'),
   })
   expect(readdirSync(join(full, 'sessions'))).toEqual([])
+  // Here the limit and no disk is what has to be changed.
+  for (const limit of [0, 1])
+    expect(run(limit, '--session', 's', 'echo ran')).toMatchObject({
+      status: 125,
+      stdout: '',
+      stderr: expect.stringMatching(/EFBIG[^]*`ulimit -f`/),
+    })
 })

@@ -110,7 +110,7 @@ export async function lockSession(name: string, io: Io): Promise<() => void> {
       throw new ShellError(
         'STATE_UNWRITABLE',
         `Session ${name} cannot be locked in ${dir} (${error.code})`,
-        'Make room there (`cerith clean`), or set CERITH_HOME to a directory of your own. Nothing was run.',
+        'Make room there (`cerith clean`), raise `ulimit -f` if it is low, or set CERITH_HOME to a directory of your own. Nothing was run.',
         { cause: error },
       )
     })

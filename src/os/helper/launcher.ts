@@ -277,6 +277,7 @@ export function startHint(errno: string): string {
 const HINTS: Readonly<Record<string, string>> = {
   E2BIG: 'The environment is too large; pass fewer or smaller variables.',
   EAGAIN: 'The machine or user is out of processes; end some jobs (`cerith ps`) and try again.',
+  EFBIG: 'Files may not grow that large here; raise `ulimit -f`.',
   EMFILE: 'Too many open files; end some jobs or sessions, or raise `ulimit -n`.',
   ENFILE: 'The machine is out of file handles; try again later.',
   ENOMEM: 'The machine is out of memory; end something and try again.',
