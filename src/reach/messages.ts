@@ -43,6 +43,8 @@ export interface Welcome {
   readonly platform: string
   readonly shell: { readonly path: string; readonly version: string }
   readonly cwd: string
+  /** Epoch milliseconds by the clock there. */
+  readonly now?: number
   /** False: this client is new there, or was given up; what it had asked for before is lost. */
   readonly isKnown: boolean
   /** Those of the pending calls that have begun. The others never arrived. */
@@ -119,17 +121,17 @@ export interface Answer {
   readonly error?: WireError
 }
 
-/** `mask` gets every text of the message, wherever it stands. */
-export function parse<T>(payload: Buffer, mask?: (text: string) => string): T {
-  const value = read(payload.toString('utf8'), mask)
+/** `change` gets every value of the message, wherever it stands, with the name of its field. */
+export function parse<T>(payload: Buffer, change?: (name: string, value: unknown) => unknown): T {
+  const value = read(payload.toString('utf8'), change)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new BadFrame('a message that is no object')
   return value as T
 }
 
-function read(text: string, mask?: (text: string) => string): unknown {
+function read(text: string, change?: (name: string, value: unknown) => unknown): unknown {
   try {
-    return JSON.parse(text, mask && ((_, value: unknown) => (typeof value === 'string' ? mask(value) : value)))
+    return JSON.parse(text, change)
   } catch (error) {
     // No JSON, or so deep that no stack holds it.
     throw new BadFrame((error as Error).message)

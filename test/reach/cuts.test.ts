@@ -1,11 +1,12 @@
 /** A link that is cut, silent or gone: commands run at most once, and what happened is said. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Transform, type Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { OpenLink } from '../../src/reach/near/link.js'
 import { uniqueSeconds } from '../engine/harness.js'
-import { linked, processesOf, temporaryFolder, until } from './harness.js'
+import { linked, processesOf, runDirectory, temporaryFolder, until } from './harness.js'
 
 describe('a link that is cut', () => {
   test('a command goes on meanwhile, its outcome comes with the next link, and it ran once', async () => {
@@ -162,6 +163,33 @@ test('what happens while the link is down is told with the next one, once: the e
   expect(audited.filter((line) => line === `run ${command}`)).toHaveLength(1)
 })
 
+test.each([-5, 5])('a clock there that is %s h ahead shifts no time that is read here', async (hours) => {
+  const folder = temporaryFolder()
+  const began = Date.now()
+  const { engine } = await linked({ cwd: folder, reach: { runtime: shiftedNode(folder, hours) } })
+  expect((await engine.run({ command: 'sleep 20', timeoutMs: 300 })).status).toBe('timeout')
+  await engine.session()
+  const [session] = await engine.sessions()
+  expect(Math.abs((session?.startedAt ?? 0) - began)).toBeLessThan(3_600_000)
+})
+
+test('an engine that is being started is no leftover, also when the clock has jumped; one that was killed is', async () => {
+  const [starting, killed] = [runDirectory('00000000000000a1'), runDirectory('00000000000000a2')]
+  const child = spawn('sh', ['-c', 'sleep 60; :', starting], { stdio: 'ignore' })
+  try {
+    for (const dir of [starting, killed]) mkdirSync(dir, { mode: 0o700, recursive: true })
+    writeFileSync(join(starting, 'pid'), `${child.pid}\n`)
+    writeFileSync(join(killed, 'pid'), '4194303\n')
+    const folder = temporaryFolder()
+    await linked({ cwd: folder, reach: { runtime: shiftedNode(folder, 5) } })
+    await until(() => !existsSync(killed), 'the one that was killed is swept')
+    expect(existsSync(starting)).toBe(true)
+  } finally {
+    child.kill('SIGKILL')
+    for (const dir of [starting, killed]) rmSync(dir, { recursive: true, force: true })
+  }
+})
+
 test('audit entries travel to a client that writes them, and to no other', async () => {
   const audited: string[] = []
   const heard: string[] = []
@@ -264,4 +292,12 @@ function alive(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+/** A Node whose clock differs; that of its helper cannot be set here. */
+function shiftedNode(folder: string, hours: number): string {
+  const [shift, node] = [join(folder, 'shift.cjs'), join(folder, 'node')]
+  writeFileSync(shift, `const now = Date.now; Date.now = () => now() + ${hours * 3_600_000}\n`)
+  writeFileSync(node, `#!/bin/sh\nexec '${process.execPath}' --require '${shift}' "$@"\n`, { mode: 0o700 })
+  return node
 }

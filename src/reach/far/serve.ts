@@ -17,7 +17,7 @@ import { ShellError } from '../../contract/errors.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import { findDeadEngines } from '../../os/helper/sweep.js'
-import { bootId, processFacts } from '../../os/process/proc.js'
+import { bootId, commandLine, processFacts } from '../../os/process/proc.js'
 import { namesIn } from '../../os/files/quietly.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
 import { BadFrame } from '../frames.js'
@@ -245,6 +245,9 @@ async function sweepOthers(runDir: string): Promise<void> {
     // Written first when an engine is started: one that does not listen yet has a new one.
     const startedAt = attempt(() => statSync(join(dir, 'pid')).mtimeMs, Infinity)
     if (Date.now() - startedAt < START_HOURS * 3_600_000 || (await answers(join(dir, 'sock')))) continue
+    // The clock may have jumped since: an engine whose process is there is no leftover.
+    const pid = Number(attempt(() => readFileSync(join(dir, 'pid'), 'utf8'), '0'))
+    if (pid > 0 && commandLine(pid).includes(dir)) continue
     findDeadEngines(dir, [join(dir, 'run')]).sweep()
     attempt(() => rmSync(dir, { recursive: true, force: true }))
   }
@@ -272,6 +275,7 @@ function hereAndNow(engine: Engine): Omit<Welcome, 'isKnown' | 'begun'> {
     platform: `${process.platform}-${process.arch}`,
     shell: engine.shell,
     cwd: engine.cwd,
+    now: Date.now(),
   }
 }
 

@@ -20,6 +20,8 @@ import { isOutcome } from './texts.js'
 const MAX_UNREAD = 4 * 1024 * 1024
 /** News are confirmed with the next result, or when there are so many. */
 const CONFIRM_EVERY = 64
+/** Fields that are points in time: of jobs, sessions and tries. */
+const TIMES: ReadonlySet<string> = new Set(['startedAt', 'endedAt'])
 
 /** What a caller wants to hear of its call besides the result. */
 export interface CallListener {
@@ -67,6 +69,8 @@ export interface CallsSettings {
   readonly linkWaitMs: number
   /** Of the values that are known here; null while there is none. */
   masker(): Masker | null
+  /** What the clock here is ahead of the one there; 0 where nobody would notice. */
+  clockMs(): number
   wire(): Wire | null
   downMs(): number
   /** Something waits for the link. */
@@ -173,10 +177,18 @@ export class Calls {
     for (const call of this.#pending.values()) this.#giveUpLater(call)
   }
 
-  /** A message from afar, with every known value masked in it: nothing else reads what a place says. */
+  /**
+   * A message from afar, with every known value masked in it and its times by the clock here: nothing else reads what
+   * a place says.
+   */
   hear<T>(payload: Buffer): T {
     const masker = this.#settings.masker()
-    return parse<T>(payload, masker ? (text) => masker.maskText(text) : undefined)
+    const clockMs = this.#settings.clockMs()
+    if (!masker && clockMs === 0) return parse<T>(payload)
+    return parse<T>(payload, (name, value) => {
+      if (typeof value === 'string') return masker ? masker.maskText(value) : value
+      return typeof value === 'number' && TIMES.has(name) ? value + clockMs : value
+    })
   }
 
   take(kind: string, payload: Buffer): boolean {

@@ -118,6 +118,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     client,
     linkWaitMs,
     masker: () => secrets.activeMasker,
+    clockMs: () => there.clockMs,
     wire: () => link.wire,
     downMs: () => link.downMs,
     wake: () => link.wake(),

@@ -4,6 +4,9 @@ import type { PlaceInfo } from '../../contract/place.js'
 import type { Welcome } from '../messages.js'
 import { duration } from './texts.js'
 
+/** Of this much of a difference a message on its way may be the reason. */
+const SAME_CLOCK_MS = 2_000
+
 /** `same` knows its calls; `forgot` has let this client go; `new` and `other` know nothing of it. */
 export type Arrival = { readonly kind: 'same' } | { readonly kind: 'forgot' | 'new' | 'other'; readonly why: string }
 
@@ -13,6 +16,8 @@ export class Whereabouts {
   welcome: Welcome | null = null
   /** Counts far engines: a session that was made in an earlier one is gone. */
   generation = 0
+  /** What the clock here is ahead of the one there. */
+  clockMs = 0
   goneWhy = ''
   /** Set when another machine answers under the same address: the next call says so and runs nothing. */
   #replaced: ShellError | null = null
@@ -31,6 +36,8 @@ export class Whereabouts {
   arrive(given: Welcome, downMs: number): Arrival {
     const before = this.welcome
     this.welcome = given
+    const ahead = Number.isSafeInteger(given.now) ? Date.now() - (given.now as number) : 0
+    this.clockMs = Math.abs(ahead) > SAME_CLOCK_MS ? ahead : 0
     if (!before || (before.engine === given.engine && given.isKnown)) return { kind: 'same' }
     const left = downMs >= this.#leaseMs ? `no connection for ${duration(downMs)}` : 'the engine there was ended'
     if (before.engine === given.engine) return { kind: 'forgot', why: left }
