@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { FDS = 3, ROOMS = 256, PORTS = 256, BUILD_MS = 20000, ANSWER_MS = 5000 };
@@ -202,6 +203,13 @@ void forget_spare(Spare *spare) {
   close(spare->control);
   close(spare->gate);
   *spare = (Spare){0};
+}
+
+void end_spares(void) {
+  for (int at = -1; at < room_count; at++) {
+    pid_t pid = at < 0 ? outside.spare.pid : rooms[at].spare.pid;
+    if (pid > 0 && kill(pid, SIGKILL) == 0) waitpid(pid, NULL, 0);
+  }
 }
 
 void close_room(int id) {

@@ -125,6 +125,7 @@ void publish_port(char *payload, size_t length);          /* says 'P' */
 void close_room(int id);
 void remove_session_files(void);
 void forget_spare(Spare *spare);                          /* it ends when it notices */
+void end_spares(void);                                    /* the engine is gone: none is left behind */
 
 /* confine-try.c */
 const char *lay_over(int target, int lower, int layer);

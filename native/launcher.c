@@ -401,6 +401,7 @@ int run_launcher(void) {
     ssize_t got = read(0, buffer + have, room - have);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got <= 0) {
+      end_spares();
       remove_session_files();
       return 0;
     }

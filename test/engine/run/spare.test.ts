@@ -53,7 +53,7 @@ describe.each([
       expect((await session.run({ command: 'cat; echo $$ >&2', input: 'through' })).stdout).toBe('through')
       expect((await engine.run({ command: 'tty; test -t 0 && echo yes', pty: true })).output).toContain('yes')
       await engine.close()
-      await until(() => spares().length === 0)
+      expect(spares()).toEqual([])
     },
   )
 
