@@ -142,6 +142,16 @@ describe('what the shell of a session holds is known', () => {
     expect(await judged(first, last)).toBe('allow')
   })
 
+  test('a verdict that was kept is not given for another last word', async () => {
+    const session = await engine.session('last-word')
+    const rules: unknown[] = []
+    for (const word of ['./build', '/etc', './build', '/etc']) {
+      await session.run({ command: `echo ${word}` })
+      rules.push((await session.run({ command: 'rm -rf "$_"', dryRun: true })).refused?.rule)
+    }
+    expect(rules).toEqual([undefined, 'wipe-system', undefined, 'wipe-system'])
+  })
+
   test('a fork of the session knows it too', async () => {
     const session = await engine.session('parent')
     await session.run({ command: 'T=/; f() { rm -rf "$T"; }' })

@@ -4,6 +4,7 @@
  */
 import type { RunRequest } from '../../../contract/request.js'
 import type { Verdict } from '../../../contract/verdict.js'
+import type { GuardContext } from '../../../guard/policy/context.js'
 import { checkRequest } from '../../plan/request.js'
 import { stillHolds } from '../../services/judge/disk-looks.js'
 import type { Services } from '../../services/services.js'
@@ -127,7 +128,8 @@ export function keepVerdicts(judge: Services['judge'], memory: Pick<SessionMemor
     if (automation !== undefined) return judge(command, context, automation)
     if (version !== memory.version || verdicts.size >= KEPT_VERDICTS) verdicts.clear()
     version = memory.version
-    const key = `${context.cwd}\0${command}`
+    const lastWord = mayAskForLast(command, context) ? context.held?.lastWord : undefined
+    const key = `${context.cwd}\0${lastWord ?? ''}\0${command}`
     const known = verdicts.get(key)
     if (known && stillHolds(known)) return known
     const keep = (verdict: Verdict): Verdict => {
@@ -137,4 +139,10 @@ export function keepVerdicts(judge: Services['judge'], memory: Pick<SessionMemor
     const verdict = judge(command, context)
     return verdict instanceof Promise ? verdict.then(keep) : keep(verdict)
   }
+}
+
+/** `$_` is not part of what has a version. Code from elsewhere may ask for it without a word in the command. */
+function mayAskForLast(command: string, { functions, aliases }: Pick<GuardContext, 'functions' | 'aliases'>): boolean {
+  const isElsewhere = [functions, aliases].some((all) => all && Object.keys(all).length > 0)
+  return isElsewhere || command.includes('_') || /\b(?:eval|source|trap)\b|(?:^|[\s;&|])\.\s/.test(command)
 }
