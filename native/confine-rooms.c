@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FDS = 3, ROOMS = 256, PORTS = 256, BUILD_MS = 20000, ANSWER_MS = 5000 };
+enum { FDS = 3, ROOMS = 256, PORTS = 256, BUILD_MS = 20000, ANSWER_MS = 5000, REMOVE_TRIES = 200 };
 static Room rooms[ROOMS];
 static int room_count;
 Room outside = {.id = -1, .orders = -1, .wall = -1, .listener = -1, .lock = -1, .spaces = {-1, -1, -1, -1, -1}};
@@ -233,7 +233,8 @@ void remove_session_files(void) {
     if (!name) continue;
     *name = 0;
     int parent = open_source(rooms[at].inner);
-    if (parent >= 0) remove_tree(parent, name + 1);
+    /* A shell that leaves meanwhile writes its state: where the name of the pipe is gone, it makes a file of it. */
+    for (int tries = 0; parent >= 0 && !remove_tree(parent, name + 1) && tries < REMOVE_TRIES; tries++) poll(NULL, 0, 2);
     if (parent >= 0) close(parent);
     *name = '/';
   }

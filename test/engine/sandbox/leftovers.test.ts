@@ -138,7 +138,8 @@ describe.skipIf(!canConfine)('nothing is left', () => {
       script,
       `import { createEngine } from ${JSON.stringify(library)}
       const engine = await createEngine({ cwd: ${JSON.stringify(work)}, stateDir: ${JSON.stringify(join(folder, 'state'))}, sandbox: ${JSON.stringify({ profile: 'workspace', ...options })} })
-      await (await engine.session()).run({ command: '(setsid sleep 1000 &)' })
+      // So much state that the shell may still write it down while its pipes are removed.
+      await (await engine.session()).run({ command: '(setsid sleep 1000 &); for i in {1..300}; do declare V$i=$i; done' })
       await engine.start({ command: 'sleep 1000' })
       console.log('up ' + engine.id)
       setInterval(() => {}, 1000)`,
