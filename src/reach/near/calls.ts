@@ -69,7 +69,7 @@ export interface CallsSettings {
   readonly linkWaitMs: number
   /** Of the values that are known here; null while there is none. */
   masker(): Masker | null
-  /** What the clock here is ahead of the one there; 0 where nobody would notice. */
+  /** What the clock here is ahead of the one there; 0 where the difference may be the way of a message. */
   clockMs(): number
   wire(): Wire | null
   downMs(): number
