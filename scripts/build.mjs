@@ -19,6 +19,7 @@ import {
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
+import { inLines } from './lines.mjs'
 import { takeLock } from './lock.mjs'
 import { SMALL_SCRIPT } from './native-targets.mjs'
 
@@ -123,7 +124,7 @@ async function bundle(outDir) {
   await loader('cjs', 'src/cli/start.ts', 'cli.cjs', '#!/usr/bin/env node')
   // Settings of a host may name this file: an ES module that does the same, a few milliseconds later.
   writeFileSync(join(outDir, 'cli.js'), "#!/usr/bin/env node\nimport './cli.cjs'\n")
-  for (const file of filesBelow(join(outDir, 'chunks'))) writeFileSync(file, ascii(readFileSync(file, 'utf8')))
+  for (const file of filesBelow(join(outDir, 'chunks'))) writeFileSync(file, inLines(ascii(readFileSync(file, 'utf8'))))
   const { load } = await import(pathToFileURL(join(outDir, 'load.js')))
   for (const [name, { script }] of Object.entries(ENTRIES)) {
     if (name === 'cli') continue

@@ -91,6 +91,15 @@ console.log(stdout.slice(0, 4), tools, typeof mcp.serveStdio, await withTestEngi
     })
   })
 
+  test('a mistake that nobody catches shows its message, and not a screen full of code', () => {
+    const script = "import { createEngine } from 'cerith'; await createEngine({ cdw: '/' })"
+    const { status, stderr } = run(process.execPath, ['--input-type=module', '-e', script])
+    expect(status).toBe(1)
+    expect(stderr).toContain('ShellError: Bad request: unknown option cdw')
+    expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(1_000)
+    expect(stderr.length).toBeLessThan(4_000)
+  })
+
   test('holds what it promises: the helper, types, docs, licences; and no sources, tests or build leftovers', () => {
     for (const file of [
       'dist/cli.js',
