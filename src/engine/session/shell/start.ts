@@ -51,7 +51,8 @@ export async function startShell(
     const ward = await services.launcher.start({
       path: services.bash.path,
       argv: ['bash', '--norc', '--noprofile', '--noediting', '-i'],
-      env: { ...env, CERITH_ENGINE: services.id },
+      // An interactive bash reads the history of the person when it starts, and cuts the file to HISTFILESIZE (500).
+      env: { ...env, HISTFILE: '/dev/null', CERITH_ENGINE: services.id },
       cwd,
       stdin: pipe,
       oomScore: 300,
