@@ -7,7 +7,7 @@ import { ShellError } from '../../contract/errors.js'
 import type { KillOptions, KillResult } from '../../contract/job.js'
 import { endStrays, orderKeeper, processesUnder, strayProcesses } from '../../os/job/control.js'
 import { listenersOn, portsOf } from '../../os/job/ports.js'
-import { bootId, commandLine } from '../../os/process/proc.js'
+import { bootId, shownProcesses } from '../../os/process/proc.js'
 import { signalName, signalNumber } from '../../os/process/signals.js'
 import { infoOf, type JobState } from './look/info.js'
 
@@ -71,7 +71,7 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
       text: `It had ended before; ${before.length === 1 ? 'a process' : `${before.length} processes`} that it had left running ${before.length === 1 ? 'was' : 'were'} ended.`,
     })
   const left = processesUnder(job.id, started)
-  if (left.length > 0) notes.push(stillThere(named(left)))
+  if (left.length > 0) notes.push(stillThere(shownProcesses(left)))
   notes.push(...(await portsStillUsed(ports, job)))
   return { info: infoOf(job.dir, state), alreadyStopped, forced: state.ended?.forced ?? false, notes }
 }
@@ -116,7 +116,7 @@ async function killLost(job: Killable, state: JobState, graceMs: number): Promis
       text: `Its keeper was gone; ${strays.length} ${strays.length === 1 ? 'process' : 'processes'} of it ${strays.length === 1 ? 'was' : 'were'} found and ended.`,
     },
   ]
-  if (left.length > 0) notes.push(stillThere(named(left)))
+  if (left.length > 0) notes.push(stillThere(shownProcesses(left)))
   return { info: infoOf(job.dir, job.state()), alreadyStopped: false, forced, notes }
 }
 
@@ -126,7 +126,7 @@ async function portsStillUsed(ports: readonly number[], job: Killable): Promise<
   while (used().length > 0 && performance.now() < until) await job.next(25)
   return used().map((port) => ({
     code: 'port-in-use',
-    text: `Port ${port} is still in use by ${named(listenersOn(port))}.`,
+    text: `Port ${port} is still in use by ${shownProcesses(listenersOn(port))}.`,
   }))
 }
 
@@ -136,15 +136,6 @@ function oneLine(by = ''): string {
     .subarray(0, 120)
     .toString()
     .replace(/\uFFFD$/u, '')
-}
-
-function named(pids: readonly number[]): string {
-  return (
-    pids
-      .slice(0, 5)
-      .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
-      .join(', ') + (pids.length > 5 ? ` and ${pids.length - 5} more` : '')
-  )
 }
 
 /** Signals that most programs end on: worth waiting for. */

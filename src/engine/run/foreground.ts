@@ -15,7 +15,7 @@ import {
 import { closeQuietly, removeQuietly } from '../../os/files/quietly.js'
 import { readPipe, type Held, type PipeReader } from '../../os/files/pipe-reader.js'
 import { processesOf } from '../../os/helper/processes.js'
-import { commandLine } from '../../os/process/proc.js'
+import { shownProcesses } from '../../os/process/proc.js'
 import type { Call } from '../call/call.js'
 import { endWard, Supervision } from '../call/supervision.js'
 import { clippedTexts, type Capture } from '../call/capture.js'
@@ -287,13 +287,8 @@ function textOf(capture: Capture): string {
 }
 
 function leftoverNote(pids: readonly number[], held: boolean): Note {
-  const shown = pids
-    .slice(0, 5)
-    .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
-    .join(', ')
-  const more = pids.length > 5 ? ` and ${pids.length - 5} more` : ''
   return {
     code: 'still-there',
-    text: `Still running in the background: ${shown}${more}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`,
+    text: `Still running in the background: ${shownProcesses(pids)}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`,
   }
 }

@@ -8,7 +8,7 @@ import type { Outcome } from '../../contract/outcome.js'
 import { writeFifo } from '../../os/job/control.js'
 import { removeJobDirectory } from '../../os/job/directory.js'
 import { processesOf } from '../../os/helper/processes.js'
-import { commandLine } from '../../os/process/proc.js'
+import { shownProcesses } from '../../os/process/proc.js'
 import { createRecording, type Recording } from '../../os/job/recording.js'
 import { commandNeverArrived, neverArrivedError } from '../plan/bootstrap.js'
 import { adviceFor } from '../call/advice.js'
@@ -211,10 +211,7 @@ async function supervise(
   if (leftovers.length > 0)
     notes.push({
       code: 'still-there',
-      text: `${run.stopped ? 'Could not end every process; still there' : 'Still running in the background'}: ${leftovers
-        .slice(0, 5)
-        .map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
-        .join(', ')}. It ends with the engine.`,
+      text: `${run.stopped ? 'Could not end every process; still there' : 'Still running in the background'}: ${shownProcesses(leftovers)}. It ends with the engine.`,
     })
   if (follower.missed > 0)
     notes.push({

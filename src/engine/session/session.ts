@@ -7,7 +7,7 @@ import type { RunHandle, Session, SessionInfo } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
-import { commandLine } from '../../os/process/proc.js'
+import { shownName } from '../../os/process/proc.js'
 import { auditOutcome } from '../call/audit.js'
 import { Call } from '../call/call.js'
 import { deliverCommand, isRefusal } from '../plan/delivery.js'
@@ -134,7 +134,7 @@ export class LiveSession implements Session {
       startedAt: this.#startedAt,
       calls: this.#calls,
       restarts: this.#shells.restarts,
-      leftovers: this.#shells.leftovers(this.#busy).map((pid) => ({ pid, command: commandLine(pid) })),
+      leftovers: this.#shells.leftovers(this.#busy).map((pid) => ({ pid, command: shownName(pid) })),
     }
   }
 

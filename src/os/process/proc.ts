@@ -154,6 +154,24 @@ export function commandLine(pid: number): string {
   return `[${processFacts(pid)?.name ?? '?'}]`
 }
 
+/** A process as people are shown it. A copy of a shell that has not become a program, or never will, has no name. */
+export function shownName(pid: number): string {
+  const line = commandLine(pid)
+  return line.startsWith(OWN_SHELL) ? 'a subshell' : line
+}
+
+/** The words that every bash of an engine is started with. */
+const OWN_SHELL = 'bash --norc --noprofile '
+
+/** `12 (sleep 60), 13 (a subshell)`, the first five. */
+export function shownProcesses(pids: readonly number[]): string {
+  const more = pids.length > 5 ? ` and ${pids.length - 5} more` : ''
+  return `${pids
+    .slice(0, 5)
+    .map((pid) => `${pid} (${shownName(pid).slice(0, 60)})`)
+    .join(', ')}${more}`
+}
+
 export function linkOf(pid: number, what: string): string | null {
   return attempt(() => readlinkSync(`/proc/${pid}/${what}`), null)
 }

@@ -3,7 +3,7 @@ import type { Note } from '../../../contract/note.js'
 import { statSync } from 'node:fs'
 import type { End, Outcome, OverLimit, Usage } from '../../../contract/outcome.js'
 import { processesOf } from '../../../os/helper/processes.js'
-import { commandLine, isAlive, linkOf } from '../../../os/process/proc.js'
+import { isAlive, linkOf, shownProcesses } from '../../../os/process/proc.js'
 import { adviceFor } from '../../call/advice.js'
 import type { StopReason } from '../../call/supervision.js'
 import type { Restore } from '../../job/start.js'
@@ -164,11 +164,10 @@ export function restoreOf(state: ShellState | null, initial: readonly string[]):
 export function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>): Note[] {
   const fresh = [...existingDescendants(shell)].filter((pid) => !before.has(pid))
   if (fresh.length === 0) return []
-  const shown = fresh.slice(0, 5).map((pid) => `${pid} (${commandLine(pid).slice(0, 60)})`)
   return [
     {
       code: 'still-there',
-      text: `Still running in the background: ${shown.join(', ')}. It ends with the session; its output is not shown here.`,
+      text: `Still running in the background: ${shownProcesses(fresh)}. It ends with the session; its output is not shown here.`,
     },
   ]
 }

@@ -3,7 +3,7 @@
  */
 import { limitsOf, openFiles, type OpenFile } from '../../../os/process/holdings.js'
 import { processesOf } from '../../../os/helper/processes.js'
-import { commandLine, isAlive, processFacts } from '../../../os/process/proc.js'
+import { isAlive, processFacts, shownName } from '../../../os/process/proc.js'
 import type { SessionShell } from '../shell/shell.js'
 
 interface Process {
@@ -37,7 +37,7 @@ export class Holdings {
     this.#limits = limits
     this.#processes = others
       .filter((pid) => pid !== shell.pid && isAlive(pid))
-      .map((pid) => ({ pid, start: processFacts(pid)?.start ?? '', command: commandLine(pid).slice(0, 60) }))
+      .map((pid) => ({ pid, start: processFacts(pid)?.start ?? '', command: shownName(pid).slice(0, 60) }))
   }
 
   /** What went with the shell; empty when there was nothing. */

@@ -10,7 +10,7 @@ import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { lastingName, readPipe, type Held, type PipeReader } from '../../../os/files/pipe-reader.js'
 import { processesOf, type Watched } from '../../../os/helper/processes.js'
-import { commandLine, hasProc } from '../../../os/process/proc.js'
+import { hasProc, shownProcesses } from '../../../os/process/proc.js'
 import { takePipe } from '../../services/pipes.js'
 import type { Services } from '../../services/services.js'
 
@@ -223,7 +223,7 @@ export class SessionStreams {
     return [
       ...fresh.slice(0, 1).map((pid): Note => ({
         code: 'output-late',
-        text: `Output of this shell passes through another process, ${pid} (${commandLine(pid).slice(0, 60)}): what that prints late is shown with the next call.`,
+        text: `Output of this shell passes through another process, ${shownProcesses([pid])}: what that prints late is shown with the next call.`,
       })),
       ...(lost > 0
         ? [{ code: 'output-lost' as const, text: `${lost} bytes that it printed between two calls were dropped.` }]
