@@ -6,7 +6,8 @@ import type { JobInfo } from '../../contract/job.js'
 import { endStrays, orderKeeper, strayProcesses } from '../../os/job/control.js'
 import { findJobDirectory, jobIds } from '../../os/job/directory.js'
 import type { StartRecord } from '../../os/job/record.js'
-import { bootId, isAlive } from '../../os/process/proc.js'
+import { isAlive } from '../../os/process/proc.js'
+import { whereIs } from '../../os/process/world.js'
 import { infoOf, jobState, type JobState } from './look/info.js'
 import type { JobNews } from './look/live.js'
 
@@ -17,11 +18,10 @@ const LEFTOVER_GRACE_MS = 1_000
  * Ends `manager` jobs whose engine is gone. Their keepers do that by themselves; this is for keepers that could not.
  */
 export async function endLeftovers(stateDir: string): Promise<string[]> {
-  const boot = bootId()
   const ended: string[] = []
   for (const { id, dir, state } of states(stateDir)) {
     const { record, started } = state
-    if (record.owner !== 'manager' || record.boot !== boot || !started || engineAlive(state)) continue
+    if (record.owner !== 'manager' || whereIs(record) !== 'here' || !started || engineAlive(state)) continue
     if (state.busy) {
       if (orderKeeper(dir, started, `kill 15 ${LEFTOVER_GRACE_MS} close`)) ended.push(id)
     } else if (state.lost !== null && strayProcesses(id, started).length > 0) {

@@ -7,9 +7,10 @@ import { ShellError } from '../../contract/errors.js'
 import type { KillOptions, KillResult } from '../../contract/job.js'
 import { endStrays, orderKeeper, processesUnder, strayProcesses } from '../../os/job/control.js'
 import { listenersOn, portsOf } from '../../os/job/ports.js'
-import { bootId, shownProcesses } from '../../os/process/proc.js'
+import { shownProcesses } from '../../os/process/proc.js'
+import { whereIs } from '../../os/process/world.js'
 import { signalName, signalNumber } from '../../os/process/signals.js'
-import { infoOf, type JobState } from './look/info.js'
+import { elsewhereNotes, infoOf, type JobState } from './look/info.js'
 
 const SIGTERM = 15
 const SIGKILL = 9
@@ -42,6 +43,9 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   )
     await job.next(10)
   const { started } = state
+  const elsewhere = state.ended ? [] : elsewhereNotes(job.dir, state.record)
+  if (elsewhere.length > 0)
+    return { info: infoOf(job.dir, state), alreadyStopped: false, forced: false, notes: elsewhere }
   if (state.lost !== null) return killLost(job, state, graceMs)
   if (!started)
     return {
@@ -106,7 +110,7 @@ async function sendSignal(job: Killable, state: JobState, signal: number, graceM
 async function killLost(job: Killable, state: JobState, graceMs: number): Promise<KillResult> {
   // Pids of another boot are other processes.
   const find = (): { pid: number; start: string }[] =>
-    state.record.boot === bootId() ? strayProcesses(job.id, state.started) : []
+    whereIs(state.record) === 'here' ? strayProcesses(job.id, state.started) : []
   const strays = find()
   if (strays.length === 0) return { info: infoOf(job.dir, state), alreadyStopped: true, forced: false, notes: [] }
   const { forced, left } = await endStrays(find, graceMs)

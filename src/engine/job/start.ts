@@ -13,7 +13,8 @@ import { endStrays, strayProcesses } from '../../os/job/control.js'
 import { makeJobDirectory, removeJobDirectory } from '../../os/job/directory.js'
 import { writeJobRecord, type JobRecord } from '../../os/job/record.js'
 import type { KeepSpec, LaunchSpec, Ward } from '../../os/helper/launcher.js'
-import { bootId, processFacts } from '../../os/process/proc.js'
+import { processFacts } from '../../os/process/proc.js'
+import { thisWorld } from '../../os/process/world.js'
 import { bootstrapFor, SCRIPT_FD, scriptHead } from '../plan/bootstrap.js'
 import type { DeliveredCommand } from '../plan/delivery.js'
 import { KNOW_TERMINAL } from '../terminal/environment.js'
@@ -102,7 +103,7 @@ export function recordOf(
     description: request.description === undefined ? null : services.secrets.mask(request.description),
     cwd: plan.cwd,
     labels: request.labels ?? {},
-    boot: bootId(),
+    ...thisWorld(),
     engine: { id: services.id, pid: process.pid, start: processFacts(process.pid)?.start ?? '' },
     createdAt: Date.now(),
     timeoutMs: plan.timeoutMs,

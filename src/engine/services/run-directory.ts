@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EngineRecord } from '../../os/helper/sweep.js'
-import { bootId, processFacts } from '../../os/process/proc.js'
+import { processFacts } from '../../os/process/proc.js'
+import { thisWorld } from '../../os/process/world.js'
 import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
 import { attempt } from '../../contract/attempt.js'
 
@@ -27,7 +28,7 @@ function furnishRunDirectory(path: string, about: RunDirectoryOwner): string {
   const record: EngineRecord = {
     pid: process.pid,
     start: processFacts(process.pid)?.start ?? '',
-    boot: bootId(),
+    ...thisWorld(),
     ...about,
   }
   writeFileSync(join(path, 'engine.json'), JSON.stringify(record), { mode: 0o600 })

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
 import { sinceBootMs } from '../process/clock.js'
 import { isAlive, processFacts } from '../process/proc.js'
+import { thisWorld, whereIs } from '../process/world.js'
 import { attempt } from '../../contract/attempt.js'
 import { removeQuietly } from './quietly.js'
 
@@ -30,7 +31,9 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
   let told = false
   let abandonedSince: number | null = null
   try {
-    writeFileSync(mine, `${process.pid} ${processFacts(process.pid)?.start ?? ''} ${sinceBootMs()}`, { mode: 0o600 })
+    const { boot, host } = thisWorld()
+    const about = [process.pid, processFacts(process.pid)?.start ?? '', sinceBootMs(), host, boot]
+    writeFileSync(mine, about.join(' '), { mode: 0o600 })
     for (let waited = 0, pause = 1; ; waited += pause, pause = Math.min(20, pause * 2)) {
       try {
         linkSync(mine, path)
@@ -78,23 +81,31 @@ function removeAbandoned(path: string, options: LockOptions): boolean {
   }
 }
 
+const KEPT_ELSEWHERE_MS = 24 * 60 * 60_000
+
 interface Owner {
   readonly pid: number
   readonly start: string
   /** When its wait for the lock began; NaN in the file of an older version. */
   readonly since: number
+  readonly where: ReturnType<typeof whereIs>
+  readonly madeAt: number
 }
 
 /** Null when it was released meanwhile. */
 function ownerOf(path: string): Owner | null {
   try {
-    const [pid = '', start = '', since] = readFileSync(path, 'utf8').split(' ')
-    return { pid: Number(pid), start, since: Number(since) }
+    const [pid = '', start = '', since, host, ...boot] = readFileSync(path, 'utf8').split(' ')
+    const where = host === undefined ? 'here' : whereIs({ host, boot: boot.join(' ') })
+    return { pid: Number(pid), start, since: Number(since), where, madeAt: statSync(path).mtimeMs }
   } catch {
     return null
   }
 }
 
-function isAbandoned({ pid, start, since }: Owner, { heldAtMostMs = Infinity }: LockOptions): boolean {
+/** Of an owner on another machine only the age of its lock is known. */
+function isAbandoned({ pid, start, since, where, madeAt }: Owner, { heldAtMostMs = Infinity }: LockOptions): boolean {
+  if (where === 'elsewhere') return Date.now() - madeAt > Math.min(heldAtMostMs, KEPT_ELSEWHERE_MS)
+  if (where === 'gone') return true
   return !(pid > 0) || !isAlive(pid, start || undefined) || sinceBootMs() - since > heldAtMostMs
 }

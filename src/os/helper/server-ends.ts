@@ -4,7 +4,8 @@
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bootId, commandLine, isAlive, processFacts } from '../process/proc.js'
+import { commandLine, isAlive, processFacts } from '../process/proc.js'
+import { bootId } from '../process/world.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 import { attempt } from '../../contract/attempt.js'
 import { namesIn } from '../files/quietly.js'

@@ -1,18 +1,20 @@
 /** Cleans up behind engines that were killed: their folders, and whatever of theirs may still run. */
 import { readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { bootId, hasProc, isAlive, processesMarked } from '../process/proc.js'
+import { hasProc, isAlive, processesMarked } from '../process/proc.js'
+import { whereIs, type World } from '../process/world.js'
 import { attempt } from '../../contract/attempt.js'
 import { removeMemoryDirectory } from '../files/memory-dir.js'
 import { namesIn } from '../files/quietly.js'
 
 const KEEP_OUTPUTS_MS = 3 * 24 * 60 * 60_000
+/** Whether an engine of another machine lives cannot be seen. One that does makes its folder anew. */
+const KEEP_ELSEWHERE_MS = 7 * 24 * 60 * 60_000
 
 /** What an engine writes into its folder about itself. */
-export interface EngineRecord {
+export interface EngineRecord extends World {
   readonly pid: number
   readonly start: string
-  readonly boot: string
   readonly door?: string
   readonly cwd?: string
 }
@@ -29,9 +31,8 @@ export interface DeadEngines {
  * caller chooses when.
  */
 export function findDeadEngines(stateDir: string, places: readonly string[]): DeadEngines {
-  const boot = bootId()
   const folders = new Set(places.flatMap((place) => namesIn(place).map((id) => join(place, id))))
-  const dead = [...folders].filter((folder) => isDead(folder, boot))
+  const dead = [...folders].filter(isDead)
   let isSwept = false
   return {
     records: dead.flatMap((folder) => recordIn(folder) ?? []),
@@ -57,10 +58,12 @@ function recordIn(dir: string): EngineRecord | null {
   return attempt(() => JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as EngineRecord, null)
 }
 
-function isDead(dir: string, boot: string): boolean {
+function isDead(dir: string): boolean {
   try {
     const engine = JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as EngineRecord
-    return engine.boot !== boot || !isAlive(engine.pid, engine.start || undefined)
+    const where = whereIs(engine)
+    if (where === 'elsewhere') return Date.now() - statSync(dir).mtimeMs > KEEP_ELSEWHERE_MS
+    return where === 'gone' || !isAlive(engine.pid, engine.start || undefined)
   } catch (error) {
     // One that cannot be looked at (no descriptor is left) may be alive.
     const { code } = error as NodeJS.ErrnoException

@@ -7,19 +7,18 @@ import type { SandboxPlace } from '../../contract/sandbox.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
 import type { JobOwner, ResourceLimits } from '../../contract/request.js'
 import { overOf, usageOf } from '../helper/usage.js'
+import type { World } from '../process/world.js'
 import { readSmall, writeNew } from './directory.js'
 import { attempt } from '../../contract/attempt.js'
 
 /** `job.json`, written once, before anything is started. Secret tokens in the command are unresolved. */
-export interface JobRecord {
+export interface JobRecord extends World {
   readonly id: string
   readonly command: string
   readonly description: string | null
   readonly cwd: string
   readonly owner: JobOwner
   readonly labels: Readonly<Record<string, string>>
-  /** Pids and start times mean nothing in another boot. */
-  readonly boot: string
   readonly engine: { readonly id: string; readonly pid: number; readonly start: string }
   readonly streams: 'separate' | 'merged'
   readonly pty: boolean
@@ -106,6 +105,7 @@ export function readJobRecord(dir: string, id: string): JobRecord | null {
     owner: value.owner === 'detached' ? 'detached' : 'manager',
     labels: textsOf(value.labels),
     boot: value.boot,
+    ...(typeof value.host === 'string' ? { host: value.host } : {}),
     engine: { id: String(value.engine.id ?? ''), pid: value.engine.pid, start: String(value.engine.start ?? '') },
     streams: value.streams === 'merged' ? 'merged' : 'separate',
     pty: value.pty === true,

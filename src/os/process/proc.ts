@@ -176,14 +176,6 @@ export function linkOf(pid: number, what: string): string | null {
   return attempt(() => readlinkSync(`/proc/${pid}/${what}`), null)
 }
 
-/** Differs after every boot: pids and start times of another boot mean nothing. */
-export function bootId(): string {
-  // No process sees two boots.
-  return attempt(() => (boot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()), 'unknown')
-}
-
-let boot: string | undefined
-
 /** Sends a signal to exactly this process, or to none. */
 export function signalProcess(pid: number, signal: NodeJS.Signals | number, start?: string): boolean {
   if (start !== undefined && hasProc && processFacts(pid)?.start !== start) return false

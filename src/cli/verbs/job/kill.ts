@@ -18,9 +18,11 @@ export const verb = defineVerb({
     ['cerith kill shell_1a2b3c4d', 'TERM, two seconds, KILL; then it looks again'],
     ['cerith kill shell_1a2b3c4d --signal KILL', 'at once'],
   ],
+  details: 'Exit code: 0, or 1 when a job that should end is still running.',
   async run({ words, options }, io) {
     const { signal, grace, json } = options
     return withEngine(io, {}, async (engine) => {
+      let exit: number = EXIT.ok
       for (const id of words) {
         const { info, alreadyStopped, forced, notes } = await (
           await engine.job(id)
@@ -40,8 +42,11 @@ export const verb = defineVerb({
           )
           for (const { text } of notes) io.out.write(`  ${text}\n`)
         }
+        if (info.isRunning && ENDS.test(signal ?? 'TERM')) exit = 1
       }
-      return EXIT.ok
+      return exit
     })
   },
 })
+
+const ENDS = /^(?:SIG)?(?:TERM|KILL)$|^(?:9|15)$/i

@@ -15,7 +15,8 @@ import {
   type StartRecord,
 } from '../../../os/job/record.js'
 import { sinceBootMs } from '../../../os/process/clock.js'
-import { bootId, hasProc, isAlive } from '../../../os/process/proc.js'
+import { hasProc, isAlive } from '../../../os/process/proc.js'
+import { thisWorld, whereIs } from '../../../os/process/world.js'
 import { signalName } from '../../../os/process/signals.js'
 import { adviceFor } from '../../call/advice.js'
 import { overNote } from '../../plan/resources.js'
@@ -45,10 +46,10 @@ export function jobState(dir: string, id: string, known: StartRecord | null = nu
   let ended = readEndRecord(dir)
   if (!written && !started && !ended) return null
   const record = written ?? damagedRecord(dir, id)
-  const sameBoot = !written || written.boot === bootId()
+  const where = written ? whereIs(written) : 'here'
   const keeperAlive =
     started !== null &&
-    sameBoot &&
+    where === 'here' &&
     (!hasProc || existsSync(`/proc/${started.warden}`)) &&
     isAlive(started.warden, started.wardenStart)
   // Without a keeper it may have recorded the end and left between our two looks.
@@ -61,8 +62,15 @@ export function jobState(dir: string, id: string, known: StartRecord | null = nu
       busy: keeperAlive && existsSync(join(dir, 'control')) && hasLeftovers(id, started),
       lost: null,
     }
-  if (keeperAlive) return { record, started, ended, busy: true, lost: null }
-  return { record, started, ended, busy: false, lost: lossOf(record, started, sameBoot) }
+  if (keeperAlive || where === 'elsewhere') return { record, started, ended, busy: true, lost: null }
+  return { record, started, ended, busy: false, lost: lossOf(record, started, where === 'here') }
+}
+
+/** Of one that has not ended as far as can be seen from here. */
+export function elsewhereNotes(dir: string, record: JobRecord): Note[] {
+  if (whereIs(record) !== 'elsewhere') return []
+  const text = `It runs on ${record.host ?? 'another machine'}, which shares this state directory: only there can it be looked at and ended. If that machine is gone, remove ${dir}.`
+  return [{ code: 'place', text }]
 }
 
 function lossOf(record: JobRecord, started: StartRecord | null, sameBoot: boolean): string | null {
@@ -87,7 +95,7 @@ function damagedRecord(dir: string, id: string): JobRecord {
     cwd: '/',
     owner: 'manager',
     labels: {},
-    boot: bootId(),
+    ...thisWorld(),
     engine: { id: '', pid: -1, start: '' },
     streams: apart ? 'separate' : 'merged',
     pty: false,
@@ -181,6 +189,7 @@ function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End 
   const typists = record.pty ? whoTyped(dir) : null
   if (typists) notes.push({ code: 'typed-by-person', text: typists })
   if (lost !== null) notes.push({ code: 'lost', text: `Lost: ${lost}.` })
+  if (!ended && lost === null) notes.push(...elsewhereNotes(dir, record))
   if (ended?.over) notes.push(overNote(ended.over, record.limits ?? null))
   if (ended?.incomplete)
     notes.push({ code: 'output-lost', text: 'Some output could not be stored (disk full or not writable).' })
