@@ -4,7 +4,7 @@
  */
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ShellError } from '../contract/errors.js'
+import { badConfig, type ShellError } from '../contract/errors.js'
 import { tightenedSetting } from './sandbox-rows.js'
 import { SETTINGS, type Setting } from './schema.js'
 import { attempt } from '../contract/attempt.js'
@@ -134,8 +134,7 @@ function within(
   if (!isUsers || users.length === 0) return { value: projects, changed: projects.length > 0, added: false }
   const outside = projects.find((path) => !isWithin(real(path), users.map(real)))
   if (outside)
-    throw new ShellError(
-      'BAD_CONFIG',
+    throw badConfig(
       `${file}: ${setting.key} names ${outside}, which lies outside your own ${setting.key}`,
       `Your configuration allows: ${users.join(', ')}`,
     )
@@ -147,8 +146,7 @@ function real(path: string): string {
 }
 
 function notInProject(setting: Setting, file: string | null): ShellError {
-  return new ShellError(
-    'BAD_CONFIG',
+  return badConfig(
     `${file}: ${setting.key} cannot be set by a project`,
     `It decides what commands may do to you, so it belongs into your own configuration (\`cerith config\` shows where)${setting.variable ? ` or into $${setting.variable}` : ''}.`,
   )

@@ -4,7 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { ShellError } from '../contract/errors.js'
+import { badConfig, ShellError } from '../contract/errors.js'
 import { combine, type Layer, type LayerName } from './layers.js'
 import { nearest } from './nearest.js'
 import { SETTINGS, type Setting } from './schema.js'
@@ -76,12 +76,9 @@ function isFile(path: string): boolean {
     const { code } = error as NodeJS.ErrnoException
     // ENOTDIR: the given directory is a file, which the verb that runs there reports.
     if (code === 'ENOENT' || code === 'ENOTDIR') return false
-    throw new ShellError(
-      'BAD_CONFIG',
-      `${path}: cannot be looked for (${code})`,
-      'Make the directory readable, or start elsewhere.',
-      { cause: error },
-    )
+    throw badConfig(`${path}: cannot be looked for (${code})`, 'Make the directory readable, or start elsewhere.', {
+      cause: error,
+    })
   }
 }
 
@@ -124,11 +121,7 @@ function flagValues(flags: readonly string[], cwd: string, home: string): Map<st
   for (const flag of flags) {
     const [key, text] = [flag.slice(0, Math.max(0, flag.indexOf('='))), flag.slice(flag.indexOf('=') + 1)]
     if (key === '')
-      throw new ShellError(
-        'BAD_CONFIG',
-        `--set wants KEY=VALUE, got ${JSON.stringify(flag)}`,
-        'For example: --set limits.timeoutMs=60000',
-      )
+      throw badConfig(`--set wants KEY=VALUE, got ${JSON.stringify(flag)}`, 'For example: --set limits.timeoutMs=60000')
     const setting = settingNamed(key)
     if (!setting) throw unknownKey(key, '--set')
     values.set(key, readText(setting, text, { name: '--set', base: cwd, home }))
@@ -145,7 +138,7 @@ function isGroup(key: string): boolean {
 }
 
 function unknownKey(key: string, where: string): ShellError {
-  return new ShellError('BAD_CONFIG', `${where}: unknown key ${JSON.stringify(key)}`, hintForKey(key))
+  return badConfig(`${where}: unknown key ${JSON.stringify(key)}`, hintForKey(key))
 }
 
 /** The key that was probably meant by this misspelt one. */
@@ -165,14 +158,10 @@ function parse(text: string, file: string): Record<string, unknown> {
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (error) {
-    throw new ShellError('BAD_CONFIG', `${file}: not JSON: ${(error as Error).message}`, 'Fix the file, or remove it.')
+    throw badConfig(`${file}: not JSON: ${(error as Error).message}`, 'Fix the file, or remove it.')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ShellError(
-      'BAD_CONFIG',
-      `${file}: must hold one JSON object`,
-      'Start with {} and add keys; `cerith config` lists them.',
-    )
+    throw badConfig(`${file}: must hold one JSON object`, 'Start with {} and add keys; `cerith config` lists them.')
   return value as Record<string, unknown>
 }
 
@@ -181,8 +170,7 @@ function readIfThere(file: string): string | null {
     const stat = statSync(file)
     // Reading a pipe would wait for ever, and a huge file would fill the memory of everything that starts here.
     if (!stat.isFile() || stat.size > MAX_BYTES)
-      throw new ShellError(
-        'BAD_CONFIG',
+      throw badConfig(
         `${file}: cannot be read (${stat.isFile() ? `larger than ${MAX_BYTES} bytes` : 'not a file'})`,
         'A configuration is one small JSON file.',
       )
@@ -192,7 +180,7 @@ function readIfThere(file: string): string | null {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     // A policy that cannot be read must not turn into no policy.
-    throw new ShellError('BAD_CONFIG', `${file}: cannot be read (${code})`, 'Make it readable, or remove it.', {
+    throw badConfig(`${file}: cannot be read (${code})`, 'Make it readable, or remove it.', {
       cause: error,
     })
   }

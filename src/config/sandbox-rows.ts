@@ -1,6 +1,6 @@
 /** The settings `sandbox.*`, one row each, and what they mean together. */
 import { SANDBOX_NETWORKS, SANDBOX_PROFILES, type SandboxLimits, type SandboxOptions } from '../contract/sandbox.js'
-import { ShellError } from '../contract/errors.js'
+import { badConfig } from '../contract/errors.js'
 import type { Setting } from './schema.js'
 
 export const SANDBOX_ROWS: readonly Setting[] = [
@@ -174,8 +174,7 @@ export function sandboxOf(values: Readonly<Record<string, unknown>>): SandboxOpt
 function limitsOf(given: Readonly<Record<string, unknown>>): SandboxLimits {
   for (const [name, value] of Object.entries(given)) {
     if (!(LIMIT_NAMES as readonly string[]).includes(name) || typeof value !== 'number' || !(value > 0))
-      throw new ShellError(
-        'BAD_CONFIG',
+      throw badConfig(
         `sandbox.limits: ${JSON.stringify(name)}: ${JSON.stringify(value)} is no limit`,
         `A positive number for each of: ${LIMIT_NAMES.join(', ')}.`,
       )

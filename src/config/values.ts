@@ -2,7 +2,7 @@
  * Reads one value of a setting, from JSON or from the text of an environment variable, and says what is wrong with it.
  */
 import { resolve } from 'node:path'
-import { ShellError } from '../contract/errors.js'
+import { badConfig, ShellError } from '../contract/errors.js'
 import type { Setting } from './schema.js'
 import { homeDirectory } from '../os/files/home.js'
 
@@ -101,8 +101,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function wrong(setting: Setting, value: unknown, place: Place, expected: string): never {
   const shown = JSON.stringify(value) ?? String(value)
-  throw new ShellError(
-    'BAD_CONFIG',
+  throw badConfig(
     `${place.name}: ${setting.key} must be ${expected}, got ${shown.length > 80 ? `${shown.slice(0, 80)}...` : shown}`,
     setting.about,
   )

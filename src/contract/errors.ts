@@ -57,3 +57,13 @@ export class ShellError extends Error {
     return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[BRAND] === true
   }
 }
+
+/** A caller asked for something that cannot be. */
+export function badRequest(message: string, hint: string, options?: { cause?: unknown }): ShellError {
+  return new ShellError('BAD_REQUEST', message, hint, options)
+}
+
+/** A setting, or a file that holds settings, cannot be used. */
+export function badConfig(message: string, hint: string, options?: { cause?: unknown }): ShellError {
+  return new ShellError('BAD_CONFIG', message, hint, options)
+}

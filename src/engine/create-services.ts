@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { ShellError } from '../contract/errors.js'
+import { badConfig } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
 import type { Policy, PolicyConfig } from '../guard/policy/policy.js'
 import { findBash } from '../os/user/bash.js'
@@ -215,11 +215,8 @@ async function readPolicy(config: PolicyConfig): Promise<Policy> {
   try {
     return compilePolicy(config)
   } catch (error) {
-    throw new ShellError(
-      'BAD_CONFIG',
-      (error as Error).message,
-      'Correct the policy; docs/safety.md describes every key.',
-      { cause: error },
-    )
+    throw badConfig((error as Error).message, 'Correct the policy; docs/safety.md describes every key.', {
+      cause: error,
+    })
   }
 }

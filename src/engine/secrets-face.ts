@@ -1,6 +1,6 @@
 /** `engine.secrets`, of an engine here or at another place: values by name, checked before they are kept. */
 import type { Engine } from '../contract/engine.js'
-import { ShellError } from '../contract/errors.js'
+import { badRequest } from '../contract/errors.js'
 import { isSecretName } from '../contract/secret.js'
 import { wrongValue } from './plan/wrong-value.js'
 import type { SecretStore } from './services/secret-store.js'
@@ -33,6 +33,6 @@ function textOf(text: string): string {
 
 function bytesOf(value: string | Uint8Array): Uint8Array {
   if (typeof value !== 'string' && !(value instanceof Uint8Array))
-    throw new ShellError('BAD_REQUEST', 'A secret must be text or bytes', 'Pass a string or a Uint8Array.')
+    throw badRequest('A secret must be text or bytes', 'Pass a string or a Uint8Array.')
   return typeof value === 'string' ? new TextEncoder().encode(value) : value
 }

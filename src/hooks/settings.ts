@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ShellError } from '../contract/errors.js'
+import { badConfig } from '../contract/errors.js'
 import { hookHostNamed, type HookHostName } from './hosts/index.js'
 import { appendAt, parseJson, removeAt } from './jsonc.js'
 import type { HookHost } from './protocol.js'
@@ -148,7 +148,7 @@ function readText(file: string): string | null {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new ShellError('BAD_CONFIG', `Cannot read ${file}: ${(error as Error).message}`, 'Nothing was changed.')
+    throw badConfig(`Cannot read ${file}: ${(error as Error).message}`, 'Nothing was changed.')
   }
 }
 
@@ -158,11 +158,6 @@ function edit<T>(file: string, work: () => T): T {
     return work()
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw new ShellError(
-      'BAD_CONFIG',
-      `${file} is broken: ${error.message}`,
-      'Correct it first; nothing was changed.',
-      { cause: error },
-    )
+    throw badConfig(`${file} is broken: ${error.message}`, 'Correct it first; nothing was changed.', { cause: error })
   }
 }

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine } from '../contract/engine.js'
-import { ShellError } from '../contract/errors.js'
+import { badConfig, ShellError } from '../contract/errors.js'
 import { LIMITS } from '../contract/limits.js'
 import type { ReachOptions } from '../contract/place.js'
 import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
@@ -193,7 +193,7 @@ async function policyOf({ values, isSet }: LoadedConfig): Promise<PolicyConfig |
     compilePolicy(policy)
   } catch (error) {
     if (error instanceof PolicyError)
-      throw new ShellError('BAD_CONFIG', error.message, 'See docs/safety.md for the rules of a policy.', {
+      throw badConfig(error.message, 'See docs/safety.md for the rules of a policy.', {
         cause: error,
       })
     throw error
@@ -205,8 +205,7 @@ function automationOf(rows: readonly Partial<AutomationRule>[]): AutomationRule[
   return rows.map((row, i) => {
     const { program, subcommands = [], tools = '', feature = program, enabled = true } = row
     if (typeof program !== 'string' || program === '' || !Array.isArray(subcommands) || typeof feature !== 'string')
-      throw new ShellError(
-        'BAD_CONFIG',
+      throw badConfig(
         `automation[${i}] needs a program and a list of subcommands`,
         '{"program": "lango", "subcommands": ["cron"], "tools": "cron_add", "feature": "Cron", "enabled": true}',
       )
@@ -222,8 +221,7 @@ const PROGRAMS = ['sudo', 'ssh', 'git'] as const
 function askpassOf(rows: readonly Record<string, unknown>[]): AskpassRule[] {
   return rows.map((row, i) => {
     const wrong = (what: string): ShellError =>
-      new ShellError(
-        'BAD_CONFIG',
+      badConfig(
         `secrets.askpass[${i}]: ${what}`,
         'For example: {"program": "git", "prompt": "^Password for", "secret": "git-password"}',
       )

@@ -3,7 +3,7 @@
  * away. The same in every dialect.
  */
 import type { Accepted, AcceptOptions, Changes } from '../contract/changes.js'
-import { ShellError } from '../contract/errors.js'
+import { badRequest } from '../contract/errors.js'
 import { changeLine, changeText, countWords } from '../output/change-lines.js'
 import { clipEnds } from '../output/clip.js'
 import { defineTool } from './dialect.js'
@@ -36,12 +36,7 @@ export const changesTool = defineTool({
       case 'accept':
         return renderAccepted(await accept(box, call, { paths, force, protected: alsoProtected }))
       case 'discard': {
-        if (paths)
-          throw new ShellError(
-            'BAD_REQUEST',
-            'discard takes no paths',
-            'Change these files back, or discard everything.',
-          )
+        if (paths) throw badRequest('discard takes no paths', 'Change these files back, or discard everything.')
         const { discarded } = await box.engine.discard()
         return told('discarded', `[${discarded.length} changes discarded]`, false, { discarded })
       }

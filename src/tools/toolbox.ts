@@ -1,7 +1,7 @@
 /** The engine as a dialect's tools use it: policies filled in, sessions found, one read cursor per job. */
 import type { Note } from '../contract/note.js'
 import type { Engine, Session } from '../contract/engine.js'
-import { ShellError } from '../contract/errors.js'
+import { badRequest, ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, KillResult, SendOptions, WaitResult } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { StartRequest } from '../contract/request.js'
@@ -119,15 +119,13 @@ export class Toolbox {
 
   async background(asked: ToolRequest, call: CallOptions): Promise<Started> {
     if (this.options.background === false) {
-      throw new ShellError(
-        'BAD_REQUEST',
+      throw badRequest(
         'Background commands are not allowed here.',
         'Run it in the foreground, with a timeout that is long enough.',
       )
     }
     if (this.engine.sandbox && call.outside !== undefined)
-      throw new ShellError(
-        'BAD_REQUEST',
+      throw badRequest(
         'A command outside the sandbox cannot go to the background: everything in the sandbox stands still until it has ended.',
         'Run it in the foreground.',
       )

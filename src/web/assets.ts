@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gzipSync } from 'node:zlib'
-import { ShellError } from '../contract/errors.js'
+import { badRequest } from '../contract/errors.js'
 
 export interface Asset {
   readonly type: string
@@ -24,7 +24,7 @@ export function loadAssets(): ReadonlyMap<string, Asset> {
   // Bundled files stand in dist/ or dist/chunks/, sources two levels below the package.
   const places = ['./web', '../web', '../../dist/web'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
   const dir = places.find((place) => existsSync(join(place, 'index.html.br')))
-  if (!dir) throw new ShellError('BAD_REQUEST', 'The files of the page were not found', 'Run `npm run build`.')
+  if (!dir) throw badRequest('The files of the page were not found', 'Run `npm run build`.')
   const assets = new Map<string, Asset>()
   for (const file of readdirSync(dir)) {
     const [, name, kind] = /^(.+\.(\w+))\.br$/.exec(file) ?? []

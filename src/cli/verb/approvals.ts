@@ -3,7 +3,7 @@
  * the digest of what was shown.
  */
 import { directoryMark, forgetPending, pendingNotes, QUESTION_LIVES_MS, shownDigest } from '../../audit/approvals.js'
-import { ShellError } from '../../contract/errors.js'
+import { badRequest } from '../../contract/errors.js'
 import type { ApprovalAnswer } from '../../contract/request.js'
 import { NOT_ACCEPTED, sendAnswer, type AnswerOutcome } from '../../engine/live/answer.js'
 import type { EngineWatch, WatchedAsk } from '../../engine/live/watch.js'
@@ -55,8 +55,7 @@ export async function giveAnswer(
 ): Promise<void> {
   const result = question.isGone ? await holdAnswer(stateDir, question, as) : await overSocket(watch, question, as)
   if (result === 'accepted') return
-  throw new ShellError(
-    'BAD_REQUEST',
+  throw badRequest(
     `${question.id} was not ${as === 'deny' ? 'denied' : 'approved'}: ${NOT_ACCEPTED[result]}`,
     'Run `cerith approve` to see what is waiting.',
   )

@@ -3,7 +3,7 @@
  * did, or an engine that is gone.
  */
 import { existsSync } from 'node:fs'
-import { ShellError } from '../../contract/errors.js'
+import { badRequest, ShellError } from '../../contract/errors.js'
 import type {
   Attachment,
   AttachOptions,
@@ -121,8 +121,7 @@ export class JobHandle implements Job {
   async screen(options: { since?: number } = {}): Promise<Screen> {
     checkFields('screen', options, SCREEN_ROWS)
     if (!this.#state().record.pty)
-      throw new ShellError(
-        'BAD_REQUEST',
+      throw badRequest(
         `The job ${this.id} has no terminal, so it has no screen`,
         'Start it with pty: true, or read its output.',
       )

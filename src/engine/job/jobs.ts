@@ -2,7 +2,7 @@
  * Jobs of an engine: runs that are kept. Everything about one is in its directory, so this file
  * only starts, finds, lists and removes.
  */
-import { ShellError } from '../../contract/errors.js'
+import { badRequest, ShellError } from '../../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { StartRequest } from '../../contract/request.js'
@@ -112,8 +112,7 @@ export function createJobs(services: Services): Jobs {
       throw wrongValue('a request must be an object with a command', request, 'Pass { command: "..." }.')
     // A job may outlive its engine, which writes recordings.
     if ('record' in request && request.record !== undefined)
-      throw new ShellError(
-        'BAD_REQUEST',
+      throw badRequest(
         'Bad request: a job cannot be recorded',
         'Record a foreground run (engine.run with pty and record), or leave record out.',
       )
@@ -230,8 +229,7 @@ function notStarted(outcome: Outcome): ShellError {
       'This was a dry run; use `begin` to get its plan, or leave dryRun out.',
     )
   if (outcome.end?.kind === 'exit')
-    return new ShellError(
-      'BAD_REQUEST',
+    return badRequest(
       `The command cannot be run: ${outcome.stderr.trim() || 'bash does not accept it'}`,
       'Fix its syntax; nothing of it was run.',
     )

@@ -3,7 +3,7 @@
  * that has ended is left alone.
  */
 import { stillThere, type Note } from '../../contract/note.js'
-import { ShellError } from '../../contract/errors.js'
+import { badRequest } from '../../contract/errors.js'
 import type { KillOptions, KillResult } from '../../contract/job.js'
 import { endStrays, orderKeeper, processesUnder, strayProcesses } from '../../os/job/control.js'
 import { listenersOn, portsOf } from '../../os/job/ports.js'
@@ -29,8 +29,7 @@ export interface Killable {
 export async function killJob(job: Killable, options: KillOptions, defaultGraceMs: number): Promise<KillResult> {
   const signal = options.signal === undefined ? SIGTERM : signalNumber(String(options.signal))
   if (signal === null)
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       `Bad request: no such signal ${JSON.stringify(String(options.signal).slice(0, 60))}`,
       'Use TERM, KILL, INT, HUP, USR1 ... or a number.',
     )

@@ -2,7 +2,7 @@
  * Decides everything before anything happens: directory, environment, verdict, limits. A Plan
  * can be printed; it never holds a secret.
  */
-import { ShellError } from '../../contract/errors.js'
+import { badRequest, ShellError } from '../../contract/errors.js'
 import type { PlanSummary } from '../../contract/outcome.js'
 import type { Clip } from '../../contract/output.js'
 import type { ResourceLimits, RunRequest } from '../../contract/request.js'
@@ -128,7 +128,7 @@ export function environmentOf(request: RunRequest, services: Services): PlannedE
     keep: options.keepEnv ?? [],
     drop: options.dropEnv ?? [],
   })
-  if (problem) throw new ShellError('BAD_REQUEST', `Bad request: ${problem.message}`, problem.hint)
+  if (problem) throw badRequest(`Bad request: ${problem.message}`, problem.hint)
   const planned = {
     env: { ...env, ...services.ownEnv },
     dropped: dropped.map(({ name }) => name),

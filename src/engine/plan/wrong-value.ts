@@ -2,11 +2,11 @@
  * Says that a caller passed something that cannot be: what was expected, what came, what to
  * pass instead. Never fails itself, whatever came.
  */
-import { ShellError } from '../../contract/errors.js'
+import { badRequest, type ShellError } from '../../contract/errors.js'
 import { attempt } from '../../contract/attempt.js'
 
 export function wrongValue(what: string, value: unknown, hint: string): ShellError {
-  return new ShellError('BAD_REQUEST', `Bad request: ${what} (got ${shown(value)})`, hint)
+  return badRequest(`Bad request: ${what} (got ${shown(value)})`, hint)
 }
 
 export function checkSessionName(name: unknown): string {

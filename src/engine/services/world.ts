@@ -1,7 +1,7 @@
 /** The user's own world, where it was asked for: what the login shell sets up, and the variables of directories. */
 import type { Note } from '../../contract/note.js'
 import { isSecretName } from '../../contract/secret.js'
-import { ShellError } from '../../contract/errors.js'
+import { badConfig } from '../../contract/errors.js'
 import { parseDotenv } from '../../env/dotenv.js'
 import { judgeVariable, type JudgeOptions } from '../../env/filter.js'
 import { isSecretName as isNamedLikeSecret } from '../../env/secret-names.js'
@@ -61,8 +61,7 @@ export function directoriesOf(
   // What direnv and mise run may be changed by commands, and would run outside their sandbox.
   const check = (confined: boolean): void => {
     if (confined && (wanted.direnv || wanted.mise))
-      throw new ShellError(
-        'BAD_CONFIG',
+      throw badConfig(
         'direnv and mise run code outside the sandbox',
         'Switch env.direnv and env.mise off, or the sandbox; env.dotenv goes with both.',
       )

@@ -1,5 +1,5 @@
 /** What a keyboard sends: keys by name, text as typed. Names are those people know from tmux, emacs and menus. */
-import { ShellError } from '../../contract/errors.js'
+import { badRequest, type ShellError } from '../../contract/errors.js'
 import { nameList } from '../../contract/quote.js'
 
 export interface KeyboardModes {
@@ -130,8 +130,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 ])
 
 function unknownKey(name: unknown): ShellError {
-  return new ShellError(
-    'BAD_REQUEST',
+  return badRequest(
     `Bad request: no such key: ${JSON.stringify(String(name).slice(0, 40))}`,
     'Keys are named like enter, tab, escape, up, pagedown, F5, C-c, M-x, S-tab, or are one character; send words as text.',
   )

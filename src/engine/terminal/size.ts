@@ -1,5 +1,5 @@
 /** The size of a terminal, checked. */
-import { ShellError } from '../../contract/errors.js'
+import { badRequest } from '../../contract/errors.js'
 import type { PtySize } from '../../contract/request.js'
 import { shown } from '../plan/wrong-value.js'
 
@@ -9,8 +9,7 @@ export function checkSize(size: unknown): PtySize {
   const { cols, rows } = (typeof size === 'object' && size !== null ? size : {}) as Partial<PtySize>
   for (const value of [cols, rows]) {
     if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > LARGEST)
-      throw new ShellError(
-        'BAD_REQUEST',
+      throw badRequest(
         `Bad request: not a terminal size: ${shown(size)}`,
         `Pass { cols, rows }, whole numbers from 1 to ${LARGEST}.`,
       )

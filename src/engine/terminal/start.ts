@@ -2,7 +2,7 @@
  * Makes a plan ready for a terminal: the helper that provides it, the size, the environment.
  * The same for foreground runs, jobs and sessions.
  */
-import { ShellError } from '../../contract/errors.js'
+import { badRequest } from '../../contract/errors.js'
 import type { PtySize } from '../../contract/request.js'
 import { needsHelper } from '../../os/helper/file.js'
 import { noteInput } from '../../os/job/terminal.js'
@@ -18,11 +18,7 @@ export function withTerminal(plan: Plan, services: Services): Plan {
   const { request } = plan
   terminalSize(plan, services)
   if (request.streams === 'separate')
-    throw new ShellError(
-      'BAD_REQUEST',
-      'Bad request: a terminal has one stream',
-      'Leave `streams` out, or run without pty.',
-    )
+    throw badRequest('Bad request: a terminal has one stream', 'Leave `streams` out, or run without pty.')
   return { ...plan, env: terminalEnvironment(plan.env, { ...pick(services.baseEnv, 'NO_COLOR'), ...request.env }) }
 }
 

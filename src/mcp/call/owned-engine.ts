@@ -2,7 +2,7 @@
  * The engine as one client may see it: its own jobs and sessions, and no others. A handle is a name, not a permission.
  */
 import type { Engine, Session, SessionInfo } from '../../contract/engine.js'
-import { ShellError } from '../../contract/errors.js'
+import { badRequest, ShellError } from '../../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest, StartRequest } from '../../contract/request.js'
@@ -55,11 +55,7 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
 
   const checked = (name: string): string => {
     if (!isOthers(name)) return name
-    throw new ShellError(
-      'BAD_REQUEST',
-      `A session cannot be called ${JSON.stringify(name.slice(0, 80))} here`,
-      'Use a name without @.',
-    )
+    throw badRequest(`A session cannot be called ${JSON.stringify(name.slice(0, 80))} here`, 'Use a name without @.')
   }
   const inTurn = takeTurns()
   // Most calls are of the session of the call before.

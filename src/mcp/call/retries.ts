@@ -1,6 +1,6 @@
 /** A request that is sent again with the same idempotency key gets the first one's answer; its command runs once. */
 import { createHash } from 'node:crypto'
-import { ShellError } from '../../contract/errors.js'
+import { badRequest } from '../../contract/errors.js'
 
 /** Where a client puts the key in a request's `_meta`. Over HTTP the header `Idempotency-Key` does the same. */
 export const KEY_IN_META = 'cerith/idempotency-key'
@@ -39,20 +39,12 @@ export class Retries<T> {
     options: RetryOptions<T>,
   ): Promise<T> {
     if (key.length > MAX_KEY_CHARS)
-      throw new ShellError(
-        'BAD_REQUEST',
-        `The idempotency key is longer than ${MAX_KEY_CHARS} characters`,
-        'Use a UUID.',
-      )
+      throw badRequest(`The idempotency key is longer than ${MAX_KEY_CHARS} characters`, 'Use a UUID.')
     this.#forgetOld()
     const digest = createHash('sha256').update(JSON.stringify(about)).digest('base64')
     const entry = this.#entries.get(key) ?? this.#begin(key, digest, run, options.isFinal)
     if (entry.digest !== digest)
-      throw new ShellError(
-        'BAD_REQUEST',
-        'This idempotency key was used for another call',
-        'Use a new key for every new command.',
-      )
+      throw badRequest('This idempotency key was used for another call', 'Use a new key for every new command.')
     return join(entry, options)
   }
 

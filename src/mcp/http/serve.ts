@@ -2,7 +2,7 @@
 import { isLoopback } from '../../os/peer/tcp.js'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { ShellError } from '../../contract/errors.js'
+import { badConfig, badRequest } from '../../contract/errors.js'
 import { createEngine } from '../../setup/create-engine.js'
 import { stateDirectory } from '../../os/files/state-dir.js'
 import { createClient, type Client } from '../call/client.js'
@@ -50,8 +50,7 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
   const settings = settingsOf(options)
   const host = options.host ?? '127.0.0.1'
   if (!isLoopback(host) && !options.allowRemote) {
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       `${host} can be reached by other machines`,
       'Listen on 127.0.0.1 and use an SSH tunnel, or allow it with --allow-remote (allowRemote in the library).',
     )
@@ -119,8 +118,7 @@ async function listen(http: import('node:http').Server, port: number, host: stri
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const why = code === 'EADDRINUSE' ? `Port ${port} is taken` : `Cannot listen on ${host}:${port} (${code})`
-    throw new ShellError(
-      'BAD_CONFIG',
+    throw badConfig(
       why,
       code === 'EADDRINUSE'
         ? 'Another cerith may be serving already. Choose another port, or 0 for any.'

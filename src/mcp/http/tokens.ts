@@ -1,6 +1,6 @@
 /** Bearer tokens: one per client, in a private file, compared in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { ShellError } from '../../contract/errors.js'
+import { badRequest } from '../../contract/errors.js'
 import { createPrivateFile, readPrivateFile, replacePrivateFile } from '../../os/files/private.js'
 
 const NAME = /^[A-Za-z0-9_-]{1,40}$/
@@ -18,11 +18,7 @@ export interface Tokens {
 export function loadTokens(file: string, wanted: readonly string[]): Tokens {
   for (const name of wanted)
     if (!NAME.test(name))
-      throw new ShellError(
-        'BAD_REQUEST',
-        `Not a client name: ${JSON.stringify(name.slice(0, 80))}`,
-        'Use letters, digits, - and _.',
-      )
+      throw badRequest(`Not a client name: ${JSON.stringify(name.slice(0, 80))}`, 'Use letters, digits, - and _.')
   for (;;) {
     const text = readPrivateFile(file)
     const byName = parse(text ?? '')

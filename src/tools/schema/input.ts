@@ -2,7 +2,7 @@
  * Reads what a model sent: names the field and what was expected, accepts the sibling dialects'
  * names, treats null as absent.
  */
-import { ShellError } from '../../contract/errors.js'
+import { badRequest, type ShellError } from '../../contract/errors.js'
 import type { JsonSchema, ObjectSchema } from './schema.js'
 
 export type ToolInput = Readonly<Record<string, unknown>>
@@ -32,7 +32,7 @@ export function readInput(raw: unknown, rules: InputRules): ToolInput {
     if (value === null || value === undefined) continue
     const own = ownName(name, rules)
     if (Object.hasOwn(input, own) && input[own] !== value) {
-      throw bad(`'${own}' was given twice in ${rules.tool}, once as '${name}'.`, `Give only '${own}'.`)
+      throw badRequest(`'${own}' was given twice in ${rules.tool}, once as '${name}'.`, `Give only '${own}'.`)
     }
     input[own] = readField(own, value, rules)
   }
@@ -48,14 +48,14 @@ function asObject(raw: unknown, tool: string): Record<string, unknown> {
     try {
       return asObject(JSON.parse(raw) ?? 0, tool)
     } catch {
-      throw bad(
+      throw badRequest(
         `The input of ${tool} must be an object, got the text ${show(raw)}.`,
         'Send the fields as one JSON object.',
       )
     }
   }
   if (typeof raw !== 'object' || Array.isArray(raw)) {
-    throw bad(`The input of ${tool} must be an object, got ${show(raw)}.`, 'Send the fields as one JSON object.')
+    throw badRequest(`The input of ${tool} must be an object, got ${show(raw)}.`, 'Send the fields as one JSON object.')
   }
   return raw as Record<string, unknown>
 }
@@ -64,7 +64,7 @@ function asObject(raw: unknown, tool: string): Record<string, unknown> {
 function refuseModeWithTimeout(given: Record<string, unknown>): void {
   const isGiven = (name: string): boolean => given[name] !== null && given[name] !== undefined
   if (!isGiven('mode') || !isGiven('timeout')) return
-  throw bad(
+  throw badRequest(
     `'mode' and 'timeout' cannot be given together (mode ${show(given['mode'])}, timeout ${show(given['timeout'])}).`,
     'Give only the one that is in the schema of this tool.',
   )
@@ -77,7 +77,7 @@ function ownName(name: string, rules: InputRules): string {
   if (alias !== undefined && Object.hasOwn(known, alias)) return alias
   const names = Object.keys(known)
   const near = names.find((own) => isNear(own, name))
-  throw bad(
+  throw badRequest(
     `Unknown field '${name.slice(0, 60)}' in ${rules.tool}.${near ? ` Did you mean '${near}'?` : ''}`,
     names.length > 0 ? `Fields: ${names.join(', ')}.` : `${rules.tool} takes no fields.`,
   )
@@ -96,7 +96,7 @@ function readValue(name: string, value: unknown, schema: JsonSchema): unknown {
       if (typeof value !== 'string') throw expected(name, 'a string', value)
       if (schema.enum && !schema.enum.includes(value)) throw expected(name, `one of ${schema.enum.join(', ')}`, value)
       if (value.includes('\0'))
-        throw bad(`'${name}' contains a NUL character.`, 'No command line can hold one; leave it out.')
+        throw badRequest(`'${name}' contains a NUL character.`, 'No command line can hold one; leave it out.')
       return value
     case 'boolean':
       if (typeof value !== 'boolean') throw expected(name, 'true or false', value)
@@ -116,10 +116,16 @@ function readValue(name: string, value: unknown, schema: JsonSchema): unknown {
 
 function inRange(name: string, value: number, schema: JsonSchema): number {
   if (schema.maximum !== undefined && value > schema.maximum) {
-    throw bad(`'${name}' above maximum: ${value} is more than ${schema.maximum}.`, `Give at most ${schema.maximum}.`)
+    throw badRequest(
+      `'${name}' above maximum: ${value} is more than ${schema.maximum}.`,
+      `Give at most ${schema.maximum}.`,
+    )
   }
   if (schema.minimum !== undefined && value < schema.minimum) {
-    throw bad(`'${name}' below minimum: ${value} is less than ${schema.minimum}.`, `Give at least ${schema.minimum}.`)
+    throw badRequest(
+      `'${name}' below minimum: ${value} is less than ${schema.minimum}.`,
+      `Give at least ${schema.minimum}.`,
+    )
   }
   return value
 }
@@ -137,7 +143,7 @@ function readArgv(name: string, words: readonly unknown[]): readonly string[] {
   return words.map((word, index) => {
     if (typeof word !== 'string') throw expected(`${name}[${index}]`, 'a string', word)
     if (word.includes('\0'))
-      throw bad(`'${name}[${index}]' contains a NUL character.`, 'No argument can hold one; leave it out.')
+      throw badRequest(`'${name}[${index}]' contains a NUL character.`, 'No argument can hold one; leave it out.')
     return word
   })
 }
@@ -151,18 +157,14 @@ function readMap(name: string, map: Record<string, unknown>): readonly { name: s
 
 function missing(name: string, rules: InputRules): ShellError {
   const schema = rules.schema.properties[name]
-  return bad(
+  return badRequest(
     `Missing required field: '${name}' (${schema?.type ?? 'any'}) in ${rules.tool}.`,
     schema?.description ? `${name}: ${schema.description}` : `Call ${rules.tool} again with '${name}'.`,
   )
 }
 
 function expected(name: string, what: string, value: unknown): ShellError {
-  return bad(`'${name}' must be ${what}, got ${show(value)}.`, `Call again with '${name}' as ${what}.`)
-}
-
-function bad(message: string, hint: string): ShellError {
-  return new ShellError('BAD_REQUEST', message, hint)
+  return badRequest(`'${name}' must be ${what}, got ${show(value)}.`, `Call again with '${name}' as ${what}.`)
 }
 
 function show(value: unknown): string {

@@ -1,6 +1,6 @@
 /** A person's terminal on the terminal of a job: raw keys go in, the screen comes out, C-] leaves. */
 import type { Engine } from '../../../contract/engine.js'
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest } from '../../../contract/errors.js'
 import type { JobInfo } from '../../../contract/job.js'
 import type { Taken } from '../../../contract/output.js'
 
@@ -50,8 +50,7 @@ export async function attach(
   const job = await engine.job(id)
   let info = await job.info()
   if (!info.pty)
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       `${id} has no terminal to attach to`,
       `Follow its output with \`cerith read ${id} --follow\`, or start it with --pty.`,
     )

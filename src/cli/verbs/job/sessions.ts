@@ -1,6 +1,6 @@
 /** `cerith sessions`: the named sessions that are kept between calls: listed, copied, renamed, closed. */
 import type { Engine } from '../../../contract/engine.js'
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest } from '../../../contract/errors.js'
 import {
   readSavedSession,
   removeSavedSession,
@@ -86,8 +86,7 @@ async function actThere(deed: string, name: string, to: string, engine: Engine):
   const names = (await engine.sessions()).map((each) => each.name)
   checkNames(name, to, names)
   if (deed === 'rename')
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       'A session elsewhere cannot be renamed',
       'Copy it and close the first one: fork NAME NEW, then close NAME.',
     )
@@ -98,21 +97,19 @@ async function actThere(deed: string, name: string, to: string, engine: Engine):
 /** The first must be there; the second, where there is one, must not. */
 function checkNames(name: string, to: string, names: readonly string[]): void {
   if (!names.includes(name))
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       `There is no session ${name}`,
       names.length > 0 ? `There are ${names.slice(0, 20).join(', ')}.` : 'None is kept.',
     )
   if (to !== '' && names.includes(to))
-    throw new ShellError('BAD_REQUEST', `There is a session ${to} already`, 'Close it first, or choose another name.')
+    throw badRequest(`There is a session ${to} already`, 'Close it first, or choose another name.')
 }
 
 /** A call that uses the session right now is waited for. */
 async function act(deed: string, name: string, to: string, stateDir: string, io: Io): Promise<void> {
   for (const each of to === '' ? [name] : [name, to])
     if (!/^[\w@:-][\w.@:-]{0,63}$/.test(each))
-      throw new ShellError(
-        'BAD_REQUEST',
+      throw badRequest(
         `Not a session name: ${JSON.stringify(each.slice(0, 80))}`,
         'Use up to 64 letters, digits, dots, dashes and underscores, the first of them no dot.',
       )

@@ -1,6 +1,6 @@
 /** `cerith approve`: a person answers what agents ask, from any terminal of theirs. */
 import { announcePresence } from '../../../audit/presence.js'
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest, ShellError } from '../../../contract/errors.js'
 import type { ApprovalAnswer } from '../../../contract/request.js'
 import { EngineWatch, lookOnce } from '../../../engine/live/watch.js'
 import { stateDirectory } from '../../../os/files/state-dir.js'
@@ -97,8 +97,7 @@ const SAID = { once: 'Approved once', session: 'Approved for the session', deny:
 function notOpen(id: string, open: readonly OpenQuestion[], watch: EngineWatch): ShellError {
   const refused = [...watch.engines.values()].find(({ why }) => why !== null)
   const hint = open.length > 0 ? `Waiting: ${open.map((each) => each.id).join(', ')}` : null
-  return new ShellError(
-    'BAD_REQUEST',
+  return badRequest(
     `Nothing is waiting under ${JSON.stringify(id)}`,
     hint ??
       (refused

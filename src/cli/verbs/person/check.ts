@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Engine } from '../../../contract/engine.js'
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest } from '../../../contract/errors.js'
 import type { Verdict } from '../../../contract/verdict.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
@@ -81,8 +81,7 @@ async function answerTo(line: string, engine: Engine, options: CheckOptions, io:
   try {
     const row = JSON.parse(line) as { cmd?: unknown; id?: unknown } & Record<string, unknown>
     cmd = row?.cmd
-    if (typeof cmd !== 'string')
-      throw new ShellError('BAD_REQUEST', 'A line must be {"cmd": "..."}', 'One JSON object per line.')
+    if (typeof cmd !== 'string') throw badRequest('A line must be {"cmd": "..."}', 'One JSON object per line.')
     const verdict = await engine.check(cmd, { ...whereOf(options), ...placeOf(row, options, io) })
     return { ...(row.id === undefined ? {} : { id: row.id }), ...verdictToJson(cmd, verdict) }
   } catch (error) {
@@ -109,11 +108,7 @@ function placeOf(
   const text = (key: string): string | undefined => {
     const value = row[key]
     if (value !== undefined && typeof value !== 'string')
-      throw new ShellError(
-        'BAD_REQUEST',
-        `${key} must be a string`,
-        'One JSON object per line: {"cmd", "cwd", "home", "session"}.',
-      )
+      throw badRequest(`${key} must be a string`, 'One JSON object per line: {"cmd", "cwd", "home", "session"}.')
     return value
   }
   const [cwd, session] = [text('cwd'), text('session') ?? options.session]

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { blocksOf, textOf, whatCame, type Block } from '../../../audit/blocks.js'
 import { readAudit, type AuditLine } from '../../../audit/chain.js'
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest, type ShellError } from '../../../contract/errors.js'
 import { stateDirectory } from '../../../os/files/state-dir.js'
 import { EXIT, type Io } from '../../io/io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../../verb/option-rows.js'
@@ -96,8 +96,7 @@ function sessions(lines: readonly AuditLine[], json: boolean, io: Io): number {
 
 function notThere(name: string, lines: readonly AuditLine[]): ShellError {
   const names = [...new Set(lines.map((entry) => textOf(entry, 'session')))]
-  return new ShellError(
-    'BAD_REQUEST',
+  return badRequest(
     `Nothing is known of a session ${JSON.stringify(name)}`,
     names.length > 0 ? `There were: ${names.slice(-20).join(', ')}.` : 'No session has run a command yet.',
   )

@@ -1,7 +1,7 @@
 /** `cerith replay`: plays a recording of a terminal (asciicast) in this one. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest } from '../../../contract/errors.js'
 import { recordingsOf } from '../../../os/job/recordings.js'
 import { stateDirectory } from '../../../os/files/state-dir.js'
 import { parseCast, type CastEvent } from '../../../output/terminal/asciicast.js'
@@ -75,8 +75,7 @@ function eventsOf(name: string, io: Io): readonly CastEvent[] {
     text = readFileSync(existsSync(resolve(io.cwd, name)) || !latest ? resolve(io.cwd, name) : latest, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       `Cannot read ${name} (${code})`,
       'Give the path of a recording, or the name of a session that was recorded (setting record.sessions).',
       { cause: error },
@@ -84,10 +83,6 @@ function eventsOf(name: string, io: Io): readonly CastEvent[] {
   }
   const cast = parseCast(text)
   if (!cast)
-    throw new ShellError(
-      'BAD_REQUEST',
-      `${name} is no recording (asciicast version 2)`,
-      'Make one with `cerith run --pty --record FILE`.',
-    )
+    throw badRequest(`${name} is no recording (asciicast version 2)`, 'Make one with `cerith run --pty --record FILE`.')
   return cast.events.filter(({ kind }) => kind === 'o')
 }

@@ -4,7 +4,7 @@
  */
 import { watch } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest, ShellError } from '../../../contract/errors.js'
 import type { Attachment, AttachOptions, Job, JobInfo } from '../../../contract/job.js'
 import type { Taken } from '../../../contract/output.js'
 import { writeFifo } from '../../../os/job/control.js'
@@ -153,8 +153,7 @@ function checkAttachable(info: JobInfo): JobInfo {
       `Read what it printed: cerith read ${info.id}`,
     )
   if (!info.pty)
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       `The job ${info.id} has no terminal to attach to`,
       `Follow its output instead: cerith read ${info.id} --follow. Jobs started with pty have a terminal.`,
     )

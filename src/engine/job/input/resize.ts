@@ -2,7 +2,7 @@
  * Changes the size of a job's terminal, from any process, and notes when: the screen of a later
  * reader comes out the same.
  */
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest, ShellError } from '../../../contract/errors.js'
 import type { PtySize } from '../../../contract/request.js'
 import { storedSize } from '../../../os/job/output.js'
 import { noteInput, resizeInKeeper } from '../../../os/job/terminal.js'
@@ -12,8 +12,7 @@ import { endOfJob, type JobState } from '../look/info.js'
 export async function resizeTerminal(dir: string, state: JobState, size: PtySize, by = 'agent'): Promise<void> {
   const { cols, rows } = checkSize(size)
   const { record, started } = state
-  if (!record.pty)
-    throw new ShellError('BAD_REQUEST', `The job ${record.id} has no terminal`, 'Start it with pty: true.')
+  if (!record.pty) throw badRequest(`The job ${record.id} has no terminal`, 'Start it with pty: true.')
   const gone = new ShellError('NOT_RUNNING', `The job ${record.id} is not running`, 'Start it again.')
   if (!started || endOfJob(state)) throw gone
   // Noted first: whatever the program draws for the new size comes after this offset.

@@ -3,7 +3,7 @@
  * of input. What was typed is noted, its secrets are not.
  */
 import { join } from 'node:path'
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest, ShellError } from '../../../contract/errors.js'
 import type { SendOptions } from '../../../contract/job.js'
 import { orderKeeper, writeFifo } from '../../../os/job/control.js'
 import { storedSize } from '../../../os/job/output.js'
@@ -84,8 +84,7 @@ async function typeOnTerminal(target: Target, filled: Buffer, { keys, enter, eof
         .map((line) => line.length),
     )
     if (longest > LONGEST_LINE)
-      throw new ShellError(
-        'BAD_REQUEST',
+      throw badRequest(
         `A line of ${longest} bytes is too long for the terminal, which takes lines of up to ${LONGEST_LINE}; nothing was typed`,
         'Send shorter lines, pass the data in a file, or start the command with openStdin instead of pty.',
       )
@@ -108,8 +107,7 @@ async function writeToPipe(
   const codes = keys.map((key) => keyBytes(key))
   const meaningless = keys.find((_, index) => !/^[\r\x03\x04\x1c\t\x20-\x7e]$/.test(codes[index] as string))
   if (meaningless !== undefined)
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       `Bad request: the key ${JSON.stringify(meaningless.slice(0, 40))} means nothing without a terminal`,
       'Start the command with pty: true, or send text.',
     )
@@ -124,8 +122,7 @@ async function writeToPipe(
   ])
   const ends = eof || codes.includes(END_OF_INPUT)
   if ((typed.length > 0 || ends) && !openStdin)
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       `The job ${target.id} was started without an open stdin`,
       'Start it with pty (or openStdin) to type into it; C-c works without.',
     )
@@ -186,8 +183,7 @@ async function writeAll(target: Target, bytes: Uint8Array): Promise<void> {
     if (took > 0) until = performance.now() + PATIENCE_MS
     if (at >= bytes.length) return
     if (performance.now() > until)
-      throw new ShellError(
-        'BAD_REQUEST',
+      throw badRequest(
         `The job ${target.id} does not read its input; ${bytes.length - at} of ${bytes.length} bytes were not taken`,
         'Wait until it reads, then send the rest.',
       )

@@ -2,7 +2,7 @@
  * Turns a range of a job's bytes into text for one reader: masked, decoded, filtered; the
  * cursor never stands inside a character or a secret.
  */
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest } from '../../../contract/errors.js'
 import type { ReadOptions, ReadResult } from '../../../contract/job.js'
 import type { StreamName } from '../../../contract/output.js'
 import { readStored, storedSize, type OutputName } from '../../../os/job/output.js'
@@ -47,8 +47,7 @@ export async function readJob(
         })
   if (options.tail !== undefined) offset('tail', options.tail)
   if (options.encoding === 'latin1' && (filter || options.progress === 'collapse'))
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       'Bad request: a filter and collapse look at text, and encoding latin1 asks for bytes',
       'Leave encoding out, or read the bytes and look at them yourself.',
     )
@@ -77,17 +76,12 @@ export async function readJob(
 export function fileOf(stream: StreamName | undefined, apart: boolean): OutputName {
   if (stream === undefined) return 'output.log'
   if (stream === 'output' && apart)
-    throw new ShellError(
-      'BAD_REQUEST',
+    throw badRequest(
       'Bad request: this job keeps stdout and stderr apart',
       'Read stdout and stderr one after the other.',
     )
   if (stream === 'stderr' && !apart)
-    throw new ShellError(
-      'BAD_REQUEST',
-      'Bad request: the streams of this job were merged',
-      'Read output: it has both, in true order.',
-    )
+    throw badRequest('Bad request: the streams of this job were merged', 'Read output: it has both, in true order.')
   return stream === 'stderr' ? 'stderr.log' : 'output.log'
 }
 

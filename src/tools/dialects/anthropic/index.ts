@@ -1,6 +1,6 @@
 /** Anthropic's typed tool `bash_20250124`: one persistent session, `{command}` or `{restart: true}`. */
 import { noteTexts } from '../../../contract/note.js'
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest } from '../../../contract/errors.js'
 import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { RUNS } from '../../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
@@ -47,11 +47,7 @@ const bash = defineTool({
         return said('The shell was restarted.', { output: '', exit_code: null, status: 'restarted' })
     }
     if (command === undefined)
-      throw new ShellError(
-        'BAD_REQUEST',
-        "Missing required field: 'command' (string) in bash.",
-        "Give 'command', or restart: true.",
-      )
+      throw badRequest("Missing required field: 'command' (string) in bash.", "Give 'command', or restart: true.")
     return renderRan(await box.foreground({ command }, call))
   },
 })

@@ -1,5 +1,5 @@
 /** The default dialect: everything the engine can do in five tools whose list stays under 3 KB. */
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest } from '../../../contract/errors.js'
 import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../kinds.js'
 import { BY_REASON } from '../../schema/outside.js'
@@ -131,11 +131,7 @@ const sendInput = defineTool({
   fail: (error) => renderError(error),
   call: async (box, { shell_id, text, keys, enter }) => {
     if (text === undefined && keys === undefined && enter !== true) {
-      throw new ShellError(
-        'BAD_REQUEST',
-        "SendInput needs 'text', 'keys' or 'enter'.",
-        'To press Return alone, give enter: true.',
-      )
+      throw badRequest("SendInput needs 'text', 'keys' or 'enter'.", 'To press Return alone, give enter: true.')
     }
     await box.send(shell_id, { text, keys, enter })
     return renderReading(await box.look(shell_id))

@@ -1,5 +1,5 @@
 /** OpenAI's `shell` action: a list of commands in, one `{stdout, stderr, outcome}` per command out. */
-import { ShellError } from '../../../contract/errors.js'
+import { badRequest } from '../../../contract/errors.js'
 import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
 import { outcomeNumber } from '../../reading/exit-number.js'
 import { RUNS } from '../../kinds.js'
@@ -39,11 +39,7 @@ const shell = defineTool({
   fail: (error) => ({ text: errorText(error), structured: { output: [], error: errorText(error) }, isError: true }),
   call: async (box, { commands, timeout_ms, max_output_length }, call) => {
     if (commands.length === 0)
-      throw new ShellError(
-        'BAD_REQUEST',
-        "'commands' must hold at least one command.",
-        'Give the commands to run, in order.',
-      )
+      throw badRequest("'commands' must hold at least one command.", 'Give the commands to run, in order.')
     const output: ShellOutput[] = []
     const texts: string[] = []
     for (const command of commands) {
