@@ -1,6 +1,7 @@
 /** What happened: plots over time, the record with search, and whether the record is still what was written. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Line, Sample } from '../words'
+import { Field, LinkButton } from './fields'
 import { ago, day, size, toneClass, took, visible } from './format'
 import { say, useMessages, world, type Fields } from './store'
 
@@ -87,15 +88,12 @@ export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void
       )}
       <div class="card">
         <div class="tools">
-          <label class="hide" for="q">
-            Search the record
-          </label>
-          <input
+          <Field
             id="q"
-            type="search"
-            placeholder="Search commands, directories, rules, people"
+            label="Search the record"
+            hint="Search commands, directories, rules, people"
             value={query}
-            onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+            set={setQuery}
           />
           {chain && (
             <span class={`chain ${chain['intact'] ? 'ok' : 'badtext'}`} role="status">
@@ -158,9 +156,9 @@ function Lines({
                     {line.by ? (
                       visible(line.by)
                     ) : line.session ? (
-                      <button class="plain underline" onClick={() => go(`session/${line.engine}/${line.session}`)}>
+                      <LinkButton act={() => go(`session/${line.engine}/${line.session}`)}>
                         {visible(line.session)}
-                      </button>
+                      </LinkButton>
                     ) : (
                       visible(line.client ?? '')
                     )}

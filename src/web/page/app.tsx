@@ -1,6 +1,7 @@
 /** The page: a head, a list and one view. Keys move through it; nothing is ever approved by one key. */
 import { render } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { LinkButton } from './fields'
 import { Activity } from './activity'
 import { Dialog } from './dialog'
 import { List, itemsOf } from './list'
@@ -133,9 +134,7 @@ function App() {
             The connection is lost. What you see may be old; trying again. If <code>cerith ui</code> has ended, start it
             again and open its link.
           </span>
-          <button class="plain underline" onClick={retryNow}>
-            Try now
-          </button>
+          <LinkButton act={retryNow}>Try now</LinkButton>
         </div>
       )}
       {disk?.isFull && !isOut && (

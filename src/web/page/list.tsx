@@ -3,6 +3,7 @@
  * thousand jobs cost what twenty cost.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Field } from './fields'
 import { Asks } from './asks'
 import { ago, size, took, visible } from './format'
 import { useWorld, world } from './store'
@@ -171,16 +172,7 @@ export function List({
     <div class="list" ref={box} onScroll={(event) => setTop((event.target as HTMLElement).scrollTop)}>
       <div ref={head}>
         <Asks />
-        <label class="hide" for="find">
-          Find a command
-        </label>
-        <input
-          id="find"
-          type="search"
-          placeholder="Find a command"
-          value={filter}
-          onInput={(event) => setFilter((event.target as HTMLInputElement).value)}
-        />
+        <Field id="find" label="Find a command" value={filter} set={setFilter} />
       </div>
       {hasState && items.length === 0 ? (
         <div class="empty">

@@ -1,11 +1,12 @@
 /** Plays the recording of a session: a terminal, a clock that can be moved, and jumps from command to command. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Choose } from './fields'
 import { clockOf, visible } from './format'
 import type { OpenTerminal } from './terminal'
 import type { Tape } from './tape'
 
 const TICK_MS = 40
-const SPEEDS = [1, 2, 4, 16]
+const SPEEDS = [1, 2, 4, 16].map((speed) => [`${speed}×`, speed] as const)
 /** More than a terminal keeps is not written to it when the clock is moved. */
 const SEEN_CHARS = 512 * 1024
 
@@ -96,15 +97,7 @@ export function Replay({ tape, from, dark }: { tape: Tape; from: number; dark: b
         <span class="hint clock">
           {clockOf(at)} / {clockOf(tape.lengthMs)}
         </span>
-        <select
-          aria-label="Speed"
-          value={speed}
-          onChange={(event) => setSpeed(Number((event.target as HTMLSelectElement).value))}
-        >
-          {SPEEDS.map((each) => (
-            <option value={each}>{each}×</option>
-          ))}
-        </select>
+        <Choose label="Speed" value={speed} set={(value) => setSpeed(Number(value))} of={SPEEDS} />
       </div>
       <p class="now" aria-live="polite">
         {current < 0

@@ -4,6 +4,7 @@
  */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BlockRow } from '../words'
+import { Field, LinkButton } from './fields'
 import { day, size, toneClass, took, visible } from './format'
 import { Replay } from './replay'
 import { fetchWithKey, say, useMessages, useWorld, world } from './store'
@@ -123,16 +124,13 @@ export function SessionView({
         <div class="scroll">
           <Timeline blocks={blocks} pick={pick} />
           <div class="tools">
-            <label class="hide" for="blocks">
-              Search the commands
-            </label>
-            <input
+            <Field
               id="blocks"
-              type="search"
-              placeholder={tape ? 'Search commands and output' : 'Search the commands'}
+              label="Search the commands"
+              hint={tape ? 'Search commands and output' : 'Search the commands'}
               value={query}
-              onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
-              onFocus={() => isRecorded && !tape && void loadTape()}
+              set={setQuery}
+              onFocus={() => void (isRecorded && !tape && loadTape())}
             />
             {!isRecorded && (
               <span class="hint">
@@ -198,9 +196,7 @@ function Block({
         <span class="mono">{visible(block.cwd)}</span>
         <span class="links">
           {block.job ? (
-            <button class="plain underline" onClick={() => go(`job/${block.job}`)}>
-              Output
-            </button>
+            <LinkButton act={() => go(`job/${block.job}`)}>Output</LinkButton>
           ) : (
             replay && (
               <button class="plain underline" aria-expanded={text !== null} onClick={() => void show()}>
@@ -208,19 +204,9 @@ function Block({
               </button>
             )
           )}
-          {replay && (
-            <button class="plain underline" onClick={replay}>
-              Replay from here
-            </button>
-          )}
-          <button class="plain underline" onClick={() => void copy(block.command)}>
-            Copy
-          </button>
-          {text !== null && (
-            <button class="plain underline" onClick={() => void copy(text)}>
-              Copy output
-            </button>
-          )}
+          {replay && <LinkButton act={replay}>Replay from here</LinkButton>}
+          <LinkButton act={() => void copy(block.command)}>Copy</LinkButton>
+          {text !== null && <LinkButton act={() => void copy(text)}>Copy output</LinkButton>}
         </span>
       </div>
       {block.deeds.map((deed) => (

@@ -1,5 +1,6 @@
 /** Links for others, who may look and nothing else: made, listed and revoked. */
 import { useEffect, useState } from 'preact/hooks'
+import { Choose, Field } from './fields'
 import { ago, visible } from './format'
 import type { LookLink } from '../words'
 import { say, useMessages, world } from './store'
@@ -30,34 +31,19 @@ export function Share({ close, job }: { close: () => void; job: string | null })
         this machine or through a tunnel to it, and ends by itself.
       </p>
       <div class="tools">
-        <label class="hide" for="whom">
-          For whom
-        </label>
-        <input
-          id="whom"
-          placeholder="For whom"
-          value={label}
-          onInput={(event) => setLabel((event.target as HTMLInputElement).value)}
-        />
+        <Field id="whom" type="text" label="For whom" value={label} set={setLabel} />
         {job !== null && (
-          <select
-            aria-label="What"
+          <Choose
+            label="What"
             value={only ?? ''}
-            onChange={(event) => setOnly((event.target as HTMLSelectElement).value || null)}
-          >
-            <option value={job}>This job only</option>
-            <option value="">Everything</option>
-          </select>
+            set={(value) => setOnly(value || null)}
+            of={[
+              ['This job only', job],
+              ['Everything', ''],
+            ]}
+          />
         )}
-        <select
-          aria-label="How long"
-          value={lives}
-          onChange={(event) => setLives(Number((event.target as HTMLSelectElement).value))}
-        >
-          {LIVES.map(([name, ms]) => (
-            <option value={ms}>{name}</option>
-          ))}
-        </select>
+        <Choose label="How long" value={lives} set={(value) => setLives(Number(value))} of={LIVES} />
         <button class="main" onClick={() => say({ do: 'share', label, livesMs: lives, only })}>
           Make a link
         </button>

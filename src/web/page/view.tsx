@@ -1,5 +1,6 @@
 /** A command under way or a job, with its output in a terminal, and what a person may do with it. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { LinkButton } from './fields'
 import { ago, size, took, visible } from './format'
 import { stateOf } from './list'
 import { fetchWithKey, say, toast, useMessages, useWorld, world, type Fields } from './store'
@@ -180,23 +181,13 @@ export function View({
         <Facts job={job} call={row ?? undefined} ended={ended} isRunning={isRunning} id={id} />
         <div class="links">
           {session !== null && world.only === null && (
-            <button class="plain underline" onClick={() => go(`session/${session}`)}>
+            <LinkButton act={() => go(`session/${session}`)}>
               Session {visible(session.slice(session.indexOf('/') + 1))}
-            </button>
+            </LinkButton>
           )}
-          {job && (
-            <button class="plain underline" onClick={() => setWhole(!isWhole)}>
-              {isWhole ? 'Live output' : 'Whole output'}
-            </button>
-          )}
-          {job && (
-            <button class="plain underline" onClick={() => void download(id)}>
-              Download
-            </button>
-          )}
-          <button class="plain underline" onClick={() => void copy(command)}>
-            Copy command
-          </button>
+          {job && <LinkButton act={() => setWhole(!isWhole)}>{isWhole ? 'Live output' : 'Whole output'}</LinkButton>}
+          {job && <LinkButton act={() => void download(id)}>Download</LinkButton>}
+          <LinkButton act={() => void copy(command)}>Copy command</LinkButton>
         </div>
       </div>
       {isTaken && (
@@ -215,11 +206,7 @@ export function View({
       {skipped > 0 && !isTaken && !isWhole && (
         <div class="band" role="status">
           <span>{size(skipped)} of output are not shown here; nothing is lost.</span>
-          {job && (
-            <button class="plain underline" onClick={() => setWhole(true)}>
-              Whole output
-            </button>
-          )}
+          {job && <LinkButton act={() => setWhole(true)}>Whole output</LinkButton>}
         </div>
       )}
       {isWhole && job ? (

@@ -1,10 +1,15 @@
 /** The whole output of a job by byte offset, piece by piece, with search on the server. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { Choose, Field } from './fields'
 import { size, visible } from './format'
 import { say, useMessages } from './store'
 import type { JobRow } from '../words'
 
 let asked = 0
+const STREAMS = [
+  ['stdout', 'stdout'],
+  ['stderr', 'stderr'],
+] as const
 
 export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
   const [query, setQuery] = useState('')
@@ -40,26 +45,14 @@ export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
   return (
     <div class="whole">
       <div class="tools">
-        <label class="hide" for="grep">
-          Search the whole output
-        </label>
-        <input
+        <Field
           id="grep"
-          type="search"
-          placeholder="Search (regular expression)"
+          label="Search the whole output"
+          hint="Search (regular expression)"
           value={query}
-          onInput={(event) => setQuery((event.target as HTMLInputElement).value)}
+          set={setQuery}
         />
-        {job.apart && (
-          <select
-            aria-label="Stream"
-            value={stream}
-            onChange={(event) => setStream((event.target as HTMLSelectElement).value)}
-          >
-            <option>stdout</option>
-            <option>stderr</option>
-          </select>
-        )}
+        {job.apart && <Choose label="Stream" value={stream} set={setStream} of={STREAMS} />}
         {query ? (
           <span class="hint">
             {range.matches === null ? '' : `${range.matches} ${range.matches === 1 ? 'line' : 'lines'}`}
