@@ -136,3 +136,11 @@ export function jobWords(info: JobInfo): string {
   if (info.status === 'timeout') return `timed out after ${duration(info.durationMs)}`
   return `${info.status} (${endWords(info)}) after ${duration(info.durationMs)}`
 }
+
+export function good(text: string, structured: Record<string, unknown>): ToolResult {
+  return { text, structured, isError: false }
+}
+
+export function bad(text: string, structured: Record<string, unknown>): ToolResult {
+  return { text, structured, isError: true }
+}

@@ -4,7 +4,7 @@
  */
 import type { Engine } from '../../contract/engine.js'
 import { createTools } from '../create-tools.js'
-import type { ShellOutput } from '../dialects/openai-shell/index.js'
+import type { ShellOutput } from '../dialects/openai-shell.js'
 import type { ToolOptions } from '../options.js'
 import type { ToolSet } from '../tool.js'
 

@@ -2,7 +2,7 @@
  * Answers the calls in a Responses API result: `shell_call` items and function calls of any
  * dialect. Needs no import of the SDK.
  */
-import type { ShellOutput } from '../dialects/openai-shell/index.js'
+import type { ShellOutput } from '../dialects/openai-shell.js'
 import type { CallOptions, ToolSet } from '../tool.js'
 
 export interface ShellCall {

@@ -1,14 +1,14 @@
 /** Every dialect by its name. Adding one is adding a folder, a row here, and its test table. */
 import type { Dialect } from '../dialect.js'
-import { anthropic } from './anthropic/index.js'
-import { codex } from './codex/index.js'
-import { forge } from './forge/index.js'
-import { gemini } from './gemini/index.js'
-import { house } from './house/index.js'
-import { lango } from './lango/index.js'
-import { openaiShell } from './openai-shell/index.js'
-import { phoenix } from './phoenix/index.js'
-import { wave } from './wave/index.js'
+import { anthropic } from './anthropic.js'
+import { codex } from './codex.js'
+import { forge } from './forge.js'
+import { gemini } from './gemini.js'
+import { house } from './house.js'
+import { lango } from './lango.js'
+import { openaiShell } from './openai-shell.js'
+import { phoenix } from './phoenix.js'
+import { wave } from './wave.js'
 
 export const DIALECTS = {
   house,

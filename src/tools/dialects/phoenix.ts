@@ -1,18 +1,27 @@
 /** Document 001: one tool `bash` with modes; combined output; background jobs that outlive the agent. */
-import { noteTexts } from '../../../contract/note.js'
-import type { JobInfo } from '../../../contract/job.js'
-import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
-import { RUNS, runOrStart } from '../../kinds.js'
-import { flag, inputOf, oneOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
-import { bodyOf, dryRunText, endWords, errorText, lines, noteLines, refusalText } from '../../texts.js'
-import type { ToolResult } from '../../tool.js'
-import type { Ran } from '../../toolbox.js'
-import * as descriptions from './descriptions.js'
+import { noteTexts } from '../../contract/note.js'
+import type { JobInfo } from '../../contract/job.js'
+import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { RUNS, runOrStart } from '../kinds.js'
+import { flag, inputOf, oneOf, orNull, outputOf, text, whole } from '../schema/schema.js'
+import { bad, bodyOf, dryRunText, endWords, errorText, good, lines, noteLines, refusalText } from '../texts.js'
+import type { ToolResult } from '../tool.js'
+import type { Ran } from '../toolbox.js'
+
+const bashWords = ({
+  cwd,
+  shell,
+  timeouts,
+}: Facts): string => `Executes shell commands via bash -c (${shell}), returning combined stdout/stderr. Each call is a new shell: state does NOT persist. No TTY, stdin is empty.
+
+Modes: default (${timeouts.defaultMs / 1_000} seconds), slow (${timeouts.slowMs / 60_000} minutes), background (detached; returns pid and output file at once, is never timed out). After a timeout the process group is ended and the output so far returned.
+
+<pwd>${cwd}</pwd>`
 
 const bash = defineTool({
   ...RUNS,
   name: 'bash',
-  describe: descriptions.bash,
+  describe: bashWords,
   inputSchema: () =>
     inputOf(
       {
@@ -60,45 +69,35 @@ function renderRan(ran: Ran): ToolResult {
   const body = lines(noteLines(outcome.notes), output)
   switch (outcome.status) {
     case 'completed':
-      return { text: body === '' ? '[no output]' : body, structured, isError: false }
+      return good(body === '' ? '[no output]' : body, structured)
     case 'dry_run':
-      return {
-        text: dryRunText(ran.command),
-        structured: { ...structured, output: dryRunText(ran.command), dry_run: true },
-        isError: false,
-      }
+      return good(dryRunText(ran.command), { ...structured, output: dryRunText(ran.command), dry_run: true })
     case 'timeout':
-      return {
-        text: lines(`[command timed out after ${seconds(ran.timeoutMs)}, showing output until timeout]`, body),
+      return bad(
+        lines(`[command timed out after ${seconds(ran.timeoutMs)}, showing output until timeout]`, body),
         structured,
-        isError: true,
-      }
+      )
     case 'killed':
-      return { text: lines('[command cancelled]', body), structured, isError: true }
+      return bad(lines('[command cancelled]', body), structured)
     case 'running':
-      return {
-        text: lines(
-          `[command still running, NOT killed: pid ${outcome.pid}, stop it with kill -9 -${outcome.pgid}]`,
-          body,
-        ),
-        structured: { ...structured, ...background(outcome) },
-        isError: false,
-      }
+      return good(
+        lines(`[command still running, NOT killed: pid ${outcome.pid}, stop it with kill -9 -${outcome.pgid}]`, body),
+        { ...structured, ...background(outcome) },
+      )
     default:
-      return {
-        text: lines(
+      return good(
+        lines(
           `[command failed: ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}]`,
           body,
         ),
         structured,
-        isError: false,
-      }
+      )
   }
 }
 
 function renderStarted(info: JobInfo): ToolResult {
   const text = `<pid>${info.pid}</pid>\n<output_file>${info.outputFile}</output_file>\n<reminder>To stop: kill -9 -${info.pgid}</reminder>`
-  return { text, structured: background(info), isError: false }
+  return good(text, background(info))
 }
 
 function background(of: {
@@ -112,7 +111,7 @@ function background(of: {
 /** `system` when it could not run, `blocked` when it was not allowed to: neither is a command that failed. */
 function failed(kind: 'system' | 'blocked', message: string): ToolResult {
   const words = kind === 'system' ? `[system error, the command did not run] ${message}` : message
-  return { text: words, structured: { error: { kind, message } }, isError: true }
+  return bad(words, { error: { kind, message } })
 }
 
 function seconds(ms: number | null): string {

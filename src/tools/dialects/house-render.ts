@@ -1,29 +1,31 @@
 /** How the house dialect tells what happened: one line of facts in brackets, then the output, nothing else. */
-import { noteTexts } from '../../../contract/note.js'
-import type { SessionInfo } from '../../../contract/engine.js'
-import type { ShellError } from '../../../contract/errors.js'
-import type { JobInfo, KillResult, WaitResult } from '../../../contract/job.js'
-import { outcomeToJson } from '../../../contract/outcome.js'
-import type { Look } from '../../reading/looking.js'
-import type { Reading } from '../../reading/read.js'
+import { noteTexts } from '../../contract/note.js'
+import type { SessionInfo } from '../../contract/engine.js'
+import type { ShellError } from '../../contract/errors.js'
+import type { JobInfo, KillResult, WaitResult } from '../../contract/job.js'
+import { outcomeToJson } from '../../contract/outcome.js'
+import type { Look } from '../reading/looking.js'
+import type { Reading } from '../reading/read.js'
 import {
+  bad,
   bodyOf,
   bodyOfParts,
+  byExit,
   clippedWords,
   doingWords,
   dryRunText,
   duration,
   endWords,
   errorText,
+  good,
   jobWords,
   lines,
-  byExit,
   noteLines,
   refusalText,
   withoutFile,
-} from '../../texts.js'
-import type { ToolResult } from '../../tool.js'
-import type { Ran } from '../../toolbox.js'
+} from '../texts.js'
+import type { ToolResult } from '../tool.js'
+import type { Ran } from '../toolbox.js'
 
 export function renderRan(ran: Ran, maxMs: number): ToolResult {
   const { outcome } = ran
@@ -120,7 +122,7 @@ function saying(json: Record<string, unknown>): Record<string, unknown> {
 export function renderStarted(info: JobInfo, timeoutMs: number | null): ToolResult {
   const limit = timeoutMs === null ? '' : `, will be ended after ${duration(timeoutMs)}`
   const text = `[running in background: ${info.id}, pid ${info.pid ?? 'unknown'}${limit}; read with BashOutput, stop with KillShell]`
-  return { text: lines(text, noteLines(info.notes)), structured: jobJson(info), isError: false }
+  return good(lines(text, noteLines(info.notes)), jobJson(info))
 }
 
 export interface Told {
@@ -134,18 +136,14 @@ export interface Told {
 export function renderReadings(all: readonly Told[]): ToolResult {
   const [only] = all
   if (all.length === 1 && only) return renderReading(only)
-  return {
-    text: all.map((told) => readingText(told)).join('\n'),
-    structured: {
-      status: all.some(({ reading }) => reading.info.isRunning) ? 'running' : 'completed',
-      shells: all.map((told) => readingJson(told)),
-    },
-    isError: false,
-  }
+  return good(all.map((told) => readingText(told)).join('\n'), {
+    status: all.some(({ reading }) => reading.info.isRunning) ? 'running' : 'completed',
+    shells: all.map((told) => readingJson(told)),
+  })
 }
 
 export function renderReading(told: Told): ToolResult {
-  return { text: readingText(told), structured: readingJson(told), isError: false }
+  return good(readingText(told), readingJson(told))
 }
 
 function readingText(told: Told): string {
@@ -203,16 +201,15 @@ export function renderKilled({ info, alreadyStopped, forced, notes }: KillResult
   const said = alreadyStopped
     ? `${info.id} already stopped: ${jobWords(info)}`
     : `${info.id} terminated after ${duration(info.durationMs)}${forced ? ', by force' : ''}`
-  return {
-    text: lines(`[${said}]`, noteLines(notes)),
-    structured: saying({
+  return good(
+    lines(`[${said}]`, noteLines(notes)),
+    saying({
       ...jobJson(info),
       notes: notes.length > 0 ? noteTexts([...info.notes, ...notes]) : (jobJson(info)['notes'] ?? null),
       already_stopped: alreadyStopped,
       forced: forced || null,
     }),
-    isError: false,
-  }
+  )
 }
 
 /** Everything that runs, and the latest of what has ended: a long life must not make a long list. */
@@ -233,13 +230,13 @@ export function renderList(
     (session) =>
       `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
   )
-  return {
-    text: lines(
+  return good(
+    lines(
       rows.length > 0 ? rows.join('\n') : 'No background shells.',
       older > 0 ? `[${older} older ended shells not listed]` : '',
       rooms.join('\n'),
     ),
-    structured: {
+    {
       shells: jobs.map((info) =>
         saying({
           ...jobJson(info),
@@ -253,16 +250,15 @@ export function renderList(
         saying({ name, cwd, busy, leftovers: leftovers.length > 0 ? leftovers : null }),
       ),
     },
-    isError: false,
-  }
+  )
 }
 
 export function renderError(error: ShellError, extra: Record<string, unknown> = {}): ToolResult {
-  return {
-    text: `[error ${error.code}] ${errorText(error)}`,
-    structured: { status: 'error', ...extra, error: { code: error.code, message: error.message, hint: error.hint } },
-    isError: true,
-  }
+  return bad(`[error ${error.code}] ${errorText(error)}`, {
+    status: 'error',
+    ...extra,
+    error: { code: error.code, message: error.message, hint: error.hint },
+  })
 }
 
 function jobJson(info: JobInfo): Record<string, unknown> {

@@ -1,13 +1,15 @@
 /** OpenAI's `shell` action: a list of commands in, one `{stdout, stderr, outcome}` per command out. */
-import { badRequest } from '../../../contract/errors.js'
-import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
-import { outcomeNumber } from '../../reading/exit-number.js'
-import { RUNS } from '../../kinds.js'
-import { inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
-import { clipEnds } from '../../../output/clip.js'
-import { clippedWords, dryRunText, errorText, lines, noteLines, refusalText } from '../../texts.js'
-import type { Ran } from '../../toolbox.js'
-import * as descriptions from './descriptions.js'
+import { badRequest } from '../../contract/errors.js'
+import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { outcomeNumber } from '../reading/exit-number.js'
+import { RUNS } from '../kinds.js'
+import { inputOf, list, outputOf, text, whole } from '../schema/schema.js'
+import { clipEnds } from '../../output/clip.js'
+import { bad, clippedWords, dryRunText, errorText, good, lines, noteLines, refusalText } from '../texts.js'
+import type { Ran } from '../toolbox.js'
+
+const shellWords = ({ shell: name, timeouts }: Facts): string =>
+  `Runs commands one after the other in a persistent ${name} session; returns stdout, stderr and outcome of each. Each is ended after timeout_ms (default ${timeouts.defaultMs}); the session is NOT lost by that.`
 
 /** As the Responses API wants it back, one per command. */
 export interface ShellOutput {
@@ -20,7 +22,7 @@ const shell = defineTool({
   name: 'shell',
   title: 'Run commands',
   annotations: RUNS.annotations,
-  describe: descriptions.shell,
+  describe: shellWords,
   inputSchema: ({ timeouts }) =>
     inputOf(
       {
@@ -36,7 +38,7 @@ const shell = defineTool({
     'openai-responses-strict': { type: 'shell', environment: { type: 'local' } },
   },
   aliases: { timeoutMs: 'timeout_ms', maxOutputLength: 'max_output_length' },
-  fail: (error) => ({ text: errorText(error), structured: { output: [], error: errorText(error) }, isError: true }),
+  fail: (error) => bad(errorText(error), { output: [], error: errorText(error) }),
   call: async (box, { commands, timeout_ms, max_output_length }, call) => {
     if (commands.length === 0)
       throw badRequest("'commands' must hold at least one command.", 'Give the commands to run, in order.')
@@ -56,11 +58,7 @@ const shell = defineTool({
       // After an interrupt the rest was not meant to run either.
       if (call.signal?.aborted) break
     }
-    return {
-      text: texts.join('\n'),
-      structured: { output, ...(max_output_length === undefined ? {} : { max_output_length }) },
-      isError: false,
-    }
+    return good(texts.join('\n'), { output, ...(max_output_length === undefined ? {} : { max_output_length }) })
   },
 })
 

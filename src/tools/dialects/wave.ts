@@ -1,33 +1,41 @@
 /** Document 004: Bash, BashOutput, KillBash with `{success, content, error, bash_id}`. */
-import type { ShellError } from '../../../contract/errors.js'
-import type { JobInfo } from '../../../contract/job.js'
-import { clipHead } from '../../../output/clip.js'
-import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
-import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
-import { BY_SWITCH } from '../../schema/outside.js'
-import type { Reading } from '../../reading/read.js'
-import { flag, inputOf, outputOf, text, whole } from '../../schema/schema.js'
+import type { ShellError } from '../../contract/errors.js'
+import type { JobInfo } from '../../contract/job.js'
+import { clipHead } from '../../output/clip.js'
+import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { bashCall, endsJob, readsJob, RUNS } from '../kinds.js'
+import { BY_SWITCH } from '../schema/outside.js'
+import type { Reading } from '../reading/read.js'
+import { flag, inputOf, outputOf, text, whole } from '../schema/schema.js'
 import {
-  byExit,
+  bad,
   bodyOf,
   bodyOfParts,
+  byExit,
   dryRunText,
   endWords,
   errorText,
+  good,
   lines,
   noteLines,
   refusalText,
-} from '../../texts.js'
-import type { ToolResult } from '../../tool.js'
-import type { Ran } from '../../toolbox.js'
-import * as descriptions from './descriptions.js'
+} from '../texts.js'
+import type { ToolResult } from '../tool.js'
+import type { Ran } from '../toolbox.js'
+
+const bashWords = ({ shell, timeouts }: Facts): string =>
+  `Executes a command in a persistent ${shell} session: environment variables and directory stay for the next call. Prefer the specialized tools (Read, Write, Edit, Grep) where one fits. Foreground commands are ended after the timeout (default ${timeouts.defaultMs} ms) and return what they printed until then. Output over 30000 characters is truncated. Long-running commands: run_in_background.`
+
+const bashOutputWords =
+  'Returns the accumulated output and the state of a background shell. Reading never stops it, and nothing is lost by reading late.'
+const killBashWords = 'Ends a background shell with its whole process group.'
 
 const OUTPUT = outputOf({ success: flag(), content: text(), error: text(), bash_id: text() }, ['success', 'content'])
 
 const bash = defineTool({
   ...RUNS,
   name: 'Bash',
-  describe: descriptions.bash,
+  describe: bashWords,
   inputSchema: ({ timeouts }) =>
     inputOf(
       {
@@ -47,7 +55,7 @@ const bash = defineTool({
 const bashOutput = defineTool({
   ...readsJob('bash_id'),
   name: 'BashOutput',
-  describe: () => descriptions.bashOutput,
+  describe: () => bashOutputWords,
   inputSchema: () =>
     inputOf(
       {
@@ -64,7 +72,7 @@ const bashOutput = defineTool({
 const killBash = defineTool({
   ...endsJob('shell_id'),
   name: 'KillBash',
-  describe: () => descriptions.killBash,
+  describe: () => killBashWords,
   inputSchema: () => inputOf({ shell_id: text('The ID of the background shell') }, ['shell_id']),
   outputSchema: OUTPUT,
   fail: failed,
@@ -119,25 +127,21 @@ function renderReading(reading: Reading): ToolResult {
   const state = info.isRunning
     ? `${info.id}: ${info.status}`
     : `${info.id}: ${info.status} (${info.exitCode ?? endWords(info)})`
-  return {
-    text: lines(state, body === '' ? 'No output available' : body),
-    structured: {
-      success: true,
-      content: body === '' ? 'No output available' : body,
-      bash_id: info.id,
-      status: info.status,
-      exit_code: info.exitCode,
-    },
-    isError: false,
-  }
+  return good(lines(state, body === '' ? 'No output available' : body), {
+    success: true,
+    content: body === '' ? 'No output available' : body,
+    bash_id: info.id,
+    status: info.status,
+    exit_code: info.exitCode,
+  })
 }
 
 function ok(content: string, more: Record<string, unknown> = {}): ToolResult {
-  return { text: content, structured: { success: true, content, ...more }, isError: false }
+  return good(content, { success: true, content, ...more })
 }
 
 function no(error: string, content: string, more: Record<string, unknown> = {}): ToolResult {
-  return { text: lines(error, content), structured: { success: false, content, error, ...more }, isError: true }
+  return bad(lines(error, content), { success: false, content, error, ...more })
 }
 
 function failed(error: ShellError): ToolResult {

@@ -1,19 +1,21 @@
 /**
  * Gemini's `run_shell_command`: a fresh shell per call, a labelled report, processes left behind named by their group.
  */
-import type { JobInfo } from '../../../contract/job.js'
-import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
-import { RUNS, runOrStart } from '../../kinds.js'
-import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
-import { clippedWords, withoutFile, bodyOf, dryRunText, errorText, lines, refusalText } from '../../texts.js'
-import type { ToolResult } from '../../tool.js'
-import type { Ran } from '../../toolbox.js'
-import * as descriptions from './descriptions.js'
+import type { JobInfo } from '../../contract/job.js'
+import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { RUNS, runOrStart } from '../kinds.js'
+import { flag, inputOf, orNull, outputOf, text, whole } from '../schema/schema.js'
+import { bad, bodyOf, clippedWords, dryRunText, errorText, good, lines, refusalText, withoutFile } from '../texts.js'
+import type { ToolResult } from '../tool.js'
+import type { Ran } from '../toolbox.js'
+
+const runShellCommandWords = ({ shell, timeouts }: Facts): string =>
+  `Executes a command as \`bash -c <command>\` (${shell}) in a fresh shell, without stdin. Ended after ${timeouts.defaultMs / 1_000} seconds unless is_background. Returns output, and exit code, signal or process group where they matter.`
 
 const runShellCommand = defineTool({
   ...RUNS,
   name: 'run_shell_command',
-  describe: descriptions.runShellCommand,
+  describe: runShellCommandWords,
   inputSchema: () =>
     inputOf(
       {
@@ -42,8 +44,7 @@ const runShellCommand = defineTool({
 function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran
   if (outcome.refused) return failed(refusalText(outcome, ran.command))
-  if (outcome.status === 'dry_run')
-    return { text: dryRunText(ran.command), structured: { output: dryRunText(ran.command) }, isError: false }
+  if (outcome.status === 'dry_run') return good(dryRunText(ran.command), { output: dryRunText(ran.command) })
   const clipped = clippedWords(outcome)
   const output = withoutFile(bodyOf(outcome), outcome.outputFile)
   const trouble = troubleOf(ran)
@@ -83,15 +84,11 @@ function troubleOf({ outcome, timeoutMs }: Ran): string | null {
 
 function renderStarted(info: JobInfo): ToolResult {
   const text = `Command started in background, PID: ${info.pid}, Process Group PGID: ${info.pgid}. Output goes to ${info.outputFile}; stop it with: kill -- -${info.pgid}`
-  return {
-    text,
-    structured: { output: text, pid: info.pid, pgid: info.pgid, output_file: info.outputFile },
-    isError: false,
-  }
+  return good(text, { output: text, pid: info.pid, pgid: info.pgid, output_file: info.outputFile })
 }
 
 function failed(message: string): ToolResult {
-  return { text: message, structured: { error: message }, isError: true }
+  return bad(message, { error: message })
 }
 
 export const gemini: Dialect = {

@@ -1,29 +1,33 @@
 /** Anthropic's typed tool `bash_20250124`: one persistent session, `{command}` or `{restart: true}`. */
-import { noteTexts } from '../../../contract/note.js'
-import { badRequest } from '../../../contract/errors.js'
-import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
-import { RUNS } from '../../kinds.js'
-import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
+import { noteTexts } from '../../contract/note.js'
+import { badRequest } from '../../contract/errors.js'
+import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { RUNS } from '../kinds.js'
+import { flag, inputOf, orNull, outputOf, text, whole } from '../schema/schema.js'
 import {
+  bad,
   bodyOf,
   byExit,
   clippedWords,
   dryRunText,
   endWords,
   errorText,
+  good,
   lines,
   noteLines,
   refusalText,
   withoutFile,
-} from '../../texts.js'
-import type { ToolResult } from '../../tool.js'
-import type { Ran } from '../../toolbox.js'
-import * as descriptions from './descriptions.js'
+} from '../texts.js'
+import type { ToolResult } from '../tool.js'
+import type { Ran } from '../toolbox.js'
+
+const bashWords = ({ shell, timeouts }: Facts): string =>
+  `Run commands in a persistent ${shell} session. A command is ended after ${timeouts.defaultMs} ms; the session is NOT lost by that. No stdin. For what must run on, append & and redirect its output to a file.`
 
 const bash = defineTool({
   ...RUNS,
   name: 'bash',
-  describe: descriptions.bash,
+  describe: bashWords,
   inputSchema: () =>
     inputOf({
       command: text('The bash command to run; required unless restart'),
@@ -35,11 +39,7 @@ const bash = defineTool({
   ]),
   // The model knows this tool by heart; the API takes no schema for it.
   native: { anthropic: { type: 'bash_20250124', name: 'bash' } },
-  fail: (error) => ({
-    text: errorText(error),
-    structured: { output: '', exit_code: null, status: 'error', error: errorText(error) },
-    isError: true,
-  }),
+  fail: (error) => bad(errorText(error), { output: '', exit_code: null, status: 'error', error: errorText(error) }),
   call: async (box, { command, restart }, call) => {
     if (restart === true) {
       await (await box.session(call)).restart()
@@ -90,12 +90,12 @@ function renderRan(ran: Ran): ToolResult {
 }
 
 function said(text: string, structured: Record<string, unknown>): ToolResult {
-  return { text: text === '' ? '(no output)' : text, structured, isError: false }
+  return good(text === '' ? '(no output)' : text, structured)
 }
 
 /** `error` says why and not again what was printed: that is in `output`. */
 function wrong(text: string, structured: Record<string, unknown>, error: string): ToolResult {
-  return { text, structured: { ...structured, error }, isError: true }
+  return bad(text, { ...structured, error })
 }
 
 export const anthropic: Dialect = {

@@ -1,25 +1,33 @@
 /** Document 000: exec, exec_bg, exec_status, exec_stop with plain JSON results. */
-import type { ShellError } from '../../../contract/errors.js'
-import type { Outcome } from '../../../contract/outcome.js'
-import type { AutomationRule } from '../../../contract/request.js'
-import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
-import { endsJob, readsJob, RUNS } from '../../kinds.js'
-import { flag, inputOf, list, orNull, outputOf, text, whole } from '../../schema/schema.js'
+import type { ShellError } from '../../contract/errors.js'
+import type { Outcome } from '../../contract/outcome.js'
+import type { AutomationRule } from '../../contract/request.js'
+import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { endsJob, readsJob, RUNS } from '../kinds.js'
+import { flag, inputOf, list, orNull, outputOf, text, whole } from '../schema/schema.js'
 import {
+  bad,
   bodyOfParts,
   dryRunText,
   duration,
   endWords,
   errorText,
+  good,
   jobWords,
   lines,
   noteLines,
   refusalText,
-} from '../../texts.js'
-import type { ToolResult } from '../../tool.js'
-import type { ToolRequest } from '../../run-request.js'
-import type { Ran } from '../../toolbox.js'
-import * as descriptions from './descriptions.js'
+} from '../texts.js'
+import type { ToolResult } from '../tool.js'
+import type { ToolRequest } from '../run-request.js'
+import type { Ran } from '../toolbox.js'
+
+const execWords = ({ shell, timeouts }: Facts): string =>
+  `Execute a shell command (${shell}, a fresh shell per call) and return stdout, stderr and the exit code. Ended after ${timeouts.defaultMs} ms unless timeout says otherwise. {{secret:name}} and {{decrypt:id}} are resolved at execution and never shown.`
+const execBgWords =
+  'Start a shell command in the background and return its id at once. Nothing ends it but exec_stop, its own end, or the end of the host.'
+const execStatusWords = 'State and whole output of a background process. Asking never stops it.'
+const execStopWords = 'Stop a background process and everything it started.'
 
 const COMMAND_FIELDS = {
   command: text('The shell command to execute'),
@@ -38,7 +46,7 @@ const ID_INPUT = inputOf({ id: text('The id that exec_bg returned') }, ['id'])
 const exec = defineTool({
   ...RUNS_WITH_ENV,
   name: 'exec',
-  describe: descriptions.exec,
+  describe: execWords,
   inputSchema: ({ timeouts }) =>
     inputOf({ ...COMMAND_FIELDS, timeout: whole('Milliseconds', { minimum: 1, maximum: timeouts.maxMs }) }, [
       'command',
@@ -60,7 +68,7 @@ const execBg = defineTool({
   ...RUNS_WITH_ENV,
   name: 'exec_bg',
   title: 'Start a command',
-  describe: () => descriptions.execBg,
+  describe: () => execBgWords,
   inputSchema: () => inputOf(COMMAND_FIELDS, ['command']),
   outputSchema: outputOf({ id: text(), blocked: flag(), message: text(), error: text() }),
   fail: failed,
@@ -68,11 +76,7 @@ const execBg = defineTool({
     const started = await box.background(requestOf(input), call)
     if (started.kind === 'not') return renderRan(started.ran)
     const { id } = started.info
-    return {
-      text: `Started background process ${id}. Ask with exec_status, stop with exec_stop.`,
-      structured: { id },
-      isError: false,
-    }
+    return good(`Started background process ${id}. Ask with exec_status, stop with exec_stop.`, { id })
   },
 })
 
@@ -80,7 +84,7 @@ const execStatus = defineTool({
   ...readsJob('id'),
   name: 'exec_status',
   title: 'State of a process',
-  describe: () => descriptions.execStatus,
+  describe: () => execStatusWords,
   inputSchema: () => ID_INPUT,
   outputSchema: outputOf({
     id: text(),
@@ -96,13 +100,13 @@ const execStatus = defineTool({
     const reading = await box.readAll(id, { maxChars: STATUS_CHARS })
     const { info } = reading
     const output = bodyOfParts(reading.parts)
-    return {
-      text: lines(
+    return good(
+      lines(
         `${info.id} ${jobWords(info)}: ${info.command}`,
         noteLines(info.notes),
         output === '' ? '(no output)' : output,
       ),
-      structured: {
+      {
         id: info.id,
         command: info.command,
         done: !info.isRunning,
@@ -111,8 +115,7 @@ const execStatus = defineTool({
         startTime: new Date(info.startedAt).toISOString(),
         ...(info.signal === null ? {} : { error: `ended by ${endWords(info)}` }),
       },
-      isError: false,
-    }
+    )
   },
 })
 
@@ -123,7 +126,7 @@ const execStop = defineTool({
   ...endsJob('id'),
   name: 'exec_stop',
   title: 'Stop a process',
-  describe: () => descriptions.execStop,
+  describe: () => execStopWords,
   inputSchema: () => ID_INPUT,
   outputSchema: outputOf({ id: text(), stopped: flag(), error: text() }),
   fail: failed,
@@ -132,7 +135,7 @@ const execStop = defineTool({
     const said = alreadyStopped
       ? `${info.id} had already stopped (${endWords(info)})`
       : `${info.id} stopped after ${duration(info.durationMs)}`
-    return { text: lines(said, noteLines(notes)), structured: { id: info.id, stopped: true }, isError: false }
+    return good(lines(said, noteLines(notes)), { id: info.id, stopped: true })
   },
 })
 
@@ -153,14 +156,10 @@ function renderRan(ran: Ran): ToolResult {
   const { outcome } = ran
   if (outcome.refused) {
     const message = refusalText(outcome, ran.command)
-    return { text: message, structured: { blocked: true, message }, isError: true }
+    return bad(message, { blocked: true, message })
   }
   if (outcome.status === 'dry_run')
-    return {
-      text: dryRunText(ran.command),
-      structured: { ...streamsOf(outcome), exitCode: 0, timedOut: false, dryRun: true },
-      isError: false,
-    }
+    return good(dryRunText(ran.command), { ...streamsOf(outcome), exitCode: 0, timedOut: false, dryRun: true })
   const timedOut = outcome.status === 'timeout'
   const streams = streamsOf(outcome)
   const both = lines(streams.stdout, streams.stderr)
@@ -171,17 +170,12 @@ function renderRan(ran: Ran): ToolResult {
     timedOut,
     ...(outcome.signal === null || timedOut ? {} : { signal: outcome.signal }),
   }
-  if (timedOut)
-    return {
-      text: lines(`Command timed out after ${ran.timeoutMs}ms`, notes, 'Output:', both),
-      structured,
-      isError: true,
-    }
+  if (timedOut) return bad(lines(`Command timed out after ${ran.timeoutMs}ms`, notes, 'Output:', both), structured)
   if (outcome.status === 'running') {
     const message = `Command still running, NOT stopped, as ${outcome.id}. Ask with exec_status, stop with exec_stop.`
-    return { text: lines(message, notes, both), structured: { ...structured, id: outcome.id, message }, isError: false }
+    return good(lines(message, notes, both), { ...structured, id: outcome.id, message })
   }
-  if (outcome.status === 'completed') return { text: lines(notes, both) || '(no output)', structured, isError: false }
+  if (outcome.status === 'completed') return good(lines(notes, both) || '(no output)', structured)
   const how =
     outcome.status === 'killed'
       ? 'Command was stopped'
@@ -198,7 +192,7 @@ function streamsOf(outcome: Outcome): { stdout: string; stderr: string } {
 }
 
 function failed(error: ShellError): ToolResult {
-  return { text: errorText(error), structured: { error: errorText(error) }, isError: true }
+  return bad(errorText(error), { error: errorText(error) })
 }
 
 const AUTOMATION = [

@@ -1,11 +1,10 @@
 /** The default dialect: everything the engine can do in five tools whose list stays under 3 KB. */
-import { badRequest } from '../../../contract/errors.js'
-import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
-import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../../kinds.js'
-import { BY_REASON } from '../../schema/outside.js'
-import { otherOwner } from '../../reading/owners.js'
-import { flag, inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
-import * as descriptions from './descriptions.js'
+import { badRequest } from '../../contract/errors.js'
+import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../kinds.js'
+import { BY_REASON } from '../schema/outside.js'
+import { otherOwner } from '../reading/owners.js'
+import { flag, inputOf, list, outputOf, text, whole } from '../schema/schema.js'
 import {
   renderError,
   renderKilled,
@@ -14,7 +13,19 @@ import {
   renderReading,
   renderReadings,
   renderStarted,
-} from './render.js'
+} from './house-render.js'
+
+const bashWords = ({ shell, timeouts, yieldMs }: Facts): string =>
+  [
+    `Run a command in ${shell}; cwd, variables and functions stay. Default timeout ${timeouts.defaultMs} ms: ended, with its output so far.`,
+    ...(yieldMs === null ? [] : [`After ${yieldMs} ms it goes on with an id, NOT killed.`]),
+    'No stdin without pty. Long output is clipped, whole in a file.',
+  ].join(' ')
+
+const bashOutputWords = 'New output and state of a background shell. Waiting never kills it.'
+const killShellWords = 'End a background shell and all it started.'
+const listShellsWords = 'Background shells and sessions.'
+const sendInputWords = 'Type into a pty shell: text, keys (C-c, Up, Tab). C-c interrupts any shell.'
 
 // What there is depends on the status, so the schemas name only what a reader looks for first.
 const ANY = outputOf()
@@ -22,7 +33,7 @@ const ANY = outputOf()
 const bash = defineTool({
   ...RUNS,
   name: 'Bash',
-  describe: descriptions.bash,
+  describe: bashWords,
   inputSchema: ({ timeouts }) =>
     inputOf(
       {
@@ -59,7 +70,7 @@ const bash = defineTool({
 const bashOutput = defineTool({
   ...readsJob('shell_id'),
   name: 'BashOutput',
-  describe: () => descriptions.bashOutput,
+  describe: () => bashOutputWords,
   inputSchema: () =>
     inputOf(
       {
@@ -100,7 +111,7 @@ const UNTIL_MS = 30_000
 const killShell = defineTool({
   ...endsJob('shell_id'),
   name: 'KillShell',
-  describe: () => descriptions.killShell,
+  describe: () => killShellWords,
   inputSchema: () => inputOf({ shell_id: text() }, ['shell_id']),
   outputSchema: ANY,
   fail: (error) => renderError(error),
@@ -111,7 +122,7 @@ const listShells = defineTool({
   name: 'ListShells',
   title: 'List shells',
   annotations: READS,
-  describe: () => descriptions.listShells,
+  describe: () => listShellsWords,
   inputSchema: () => inputOf({}),
   outputSchema: outputOf({ shells: list({ type: 'object' }) }, ['shells']),
   fail: (error) => renderError(error, { shells: [] }),
@@ -124,7 +135,7 @@ const listShells = defineTool({
 const sendInput = defineTool({
   ...typesIntoJob('shell_id'),
   name: 'SendInput',
-  describe: () => descriptions.sendInput,
+  describe: () => sendInputWords,
   inputSchema: () =>
     inputOf({ shell_id: text(), text: text(), keys: list(text()), enter: flag('Press Return') }, ['shell_id']),
   outputSchema: ANY,

@@ -2,29 +2,35 @@
  * Codex's unified exec: `exec_command` yields, `write_stdin` types and polls; what is alive
  * after the yield has a session id.
  */
-import type { ShellError } from '../../../contract/errors.js'
-import { noteTexts } from '../../../contract/note.js'
-import type { Job, JobInfo } from '../../../contract/job.js'
-import { defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
-import { exitNumber } from '../../reading/exit-number.js'
-import { RUNS, typesIntoJob } from '../../kinds.js'
-import { BY_PERMISSION } from '../../schema/outside.js'
-import { flag, inputOf, list, outputOf, text, whole } from '../../schema/schema.js'
+import type { ShellError } from '../../contract/errors.js'
+import { noteTexts } from '../../contract/note.js'
+import type { Job, JobInfo } from '../../contract/job.js'
+import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { exitNumber } from '../reading/exit-number.js'
+import { RUNS, typesIntoJob } from '../kinds.js'
+import { BY_PERMISSION } from '../schema/outside.js'
+import { flag, inputOf, list, outputOf, text, whole } from '../schema/schema.js'
 import {
+  bad,
   bodyOf,
   bodyOfParts,
   doingWords,
   dryRunText,
   endWords,
   errorText,
-  noteLines,
+  good,
   lines,
+  noteLines,
   refusalText,
   withoutFile,
-} from '../../texts.js'
-import type { CallOptions, ToolResult } from '../../tool.js'
-import type { Ran, Toolbox } from '../../toolbox.js'
-import * as descriptions from './descriptions.js'
+} from '../texts.js'
+import type { CallOptions, ToolResult } from '../tool.js'
+import type { Ran, Toolbox } from '../toolbox.js'
+
+const execCommandWords = ({ shell }: Facts): string =>
+  `Runs a command (${shell}), returning output, or a session ID while it is still running. Yielding is NOT a timeout: the command goes on.`
+const writeStdinWords =
+  'Writes characters to a running session (start it with tty=true) and returns new output; empty chars only poll. \\u0003 interrupts.'
 
 const EXEC_YIELD_MS = 10_000
 const WRITE_YIELD_MS = 250
@@ -57,7 +63,7 @@ const OUTPUT = outputOf(
 const execCommand = defineTool({
   ...RUNS,
   name: 'exec_command',
-  describe: descriptions.execCommand,
+  describe: execCommandWords,
   inputSchema: () =>
     inputOf(
       {
@@ -88,18 +94,12 @@ const execCommand = defineTool({
  * where it ends before the answer.
  */
 function renderRan({ outcome, command }: Ran): ToolResult {
-  if (outcome.refused)
-    return {
-      text: refusalText(outcome, command),
-      structured: { output: '', error: refusalText(outcome, command) },
-      isError: true,
-    }
-  if (outcome.status === 'dry_run')
-    return { text: dryRunText(command), structured: { output: dryRunText(command) }, isError: false }
+  if (outcome.refused) return bad(refusalText(outcome, command), { output: '', error: refusalText(outcome, command) })
+  if (outcome.status === 'dry_run') return good(dryRunText(command), { output: dryRunText(command) })
   const output = bodyOf(outcome, '')
   const seconds = outcome.durationMs / 1_000
-  return {
-    text: lines(
+  return good(
+    lines(
       `Wall time: ${seconds.toFixed(4)} seconds`,
       outcome.exitCode === null
         ? `Process ended: ${endWords(outcome)}`
@@ -107,13 +107,12 @@ function renderRan({ outcome, command }: Ran): ToolResult {
       noteLines(outcome.notes),
       `Output:\n${output}`,
     ),
-    structured: {
+    {
       output,
       ...(outcome.exitCode === null ? {} : { exit_code: outcome.exitCode }),
       wall_time_seconds: seconds,
     },
-    isError: false,
-  }
+  )
 }
 
 const writeStdin = defineTool({
@@ -121,7 +120,7 @@ const writeStdin = defineTool({
   name: 'write_stdin',
   title: 'Type into a session',
   annotations: RUNS.annotations,
-  describe: () => descriptions.writeStdin,
+  describe: () => writeStdinWords,
   inputSchema: () =>
     inputOf(
       {
@@ -163,15 +162,15 @@ async function collect(
   const seconds = (performance.now() - begun) / 1_000
   const original = reading.omittedBytes > 0 ? Math.ceil((reading.omittedBytes + output.length) / CHARS_PER_TOKEN) : null
   const exitCode = info.isRunning ? null : exitNumber(info)
-  return {
-    text: lines(
+  return good(
+    lines(
       `Wall time: ${seconds.toFixed(4)} seconds`,
       [stateOf(info), ...doing].join(', '),
       original === null ? '' : `Original token count: ${original} (clipped; whole in ${info.outputFile})`,
       noteLines(info.notes),
       `Output:\n${output}`,
     ),
-    structured: {
+    {
       output,
       ...(exitCode === null ? { session_id: Number(info.id) || 0 } : { exit_code: exitCode }),
       wall_time_seconds: seconds,
@@ -179,8 +178,7 @@ async function collect(
       ...(info.notes.length === 0 ? {} : { notes: noteTexts(info.notes) }),
       ...(original === null ? {} : { original_token_count: original }),
     },
-    isError: false,
-  }
+  )
 }
 
 function stateOf(info: JobInfo): string {
@@ -196,7 +194,7 @@ function yieldOf(wanted: number | undefined, usualMs: number, mostMs: number): n
 
 function failed(error: ShellError): ToolResult {
   const text = errorText(error).replace('with pty (or openStdin)', 'with tty')
-  return { text, structured: { output: '', error: text }, isError: true }
+  return bad(text, { output: '', error: text })
 }
 
 export const codex: Dialect = {

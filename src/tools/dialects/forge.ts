@@ -1,26 +1,53 @@
 /** Documents 002 and 003: Bash, BashOutput, KillShell with `{success, output, error, metadata}`. */
-import type { ShellError } from '../../../contract/errors.js'
-import type { JobInfo, KillResult } from '../../../contract/job.js'
-import { clipHead } from '../../../output/clip.js'
-import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect } from '../../dialect.js'
-import { bashCall, endsJob, readsJob, RUNS } from '../../kinds.js'
-import { BY_SWITCH } from '../../schema/outside.js'
-import type { Reading } from '../../reading/read.js'
-import { flag, inputOf, orNull, outputOf, text, whole } from '../../schema/schema.js'
+import type { ShellError } from '../../contract/errors.js'
+import type { JobInfo, KillResult } from '../../contract/job.js'
+import { clipHead } from '../../output/clip.js'
+import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { bashCall, endsJob, readsJob, RUNS } from '../kinds.js'
+import { BY_SWITCH } from '../schema/outside.js'
+import type { Reading } from '../reading/read.js'
+import { flag, inputOf, orNull, outputOf, text, whole } from '../schema/schema.js'
 import {
-  byExit,
+  bad,
   bodyOf,
   bodyOfParts,
+  byExit,
   dryRunText,
   endWords,
   errorText,
+  good,
   lines,
   noteLines,
   refusalText,
-} from '../../texts.js'
-import type { ToolResult } from '../../tool.js'
-import type { Ran } from '../../toolbox.js'
-import * as descriptions from './descriptions.js'
+} from '../texts.js'
+import type { ToolResult } from '../tool.js'
+import type { Ran } from '../toolbox.js'
+
+const bashWords = ({
+  shell,
+  timeouts,
+}: Facts): string => `Executes a given bash command in a persistent shell session (${shell}): directory and variables stay for the next call.
+
+For terminal operations like git, npm, docker. Do NOT use it for file operations: use the specialized file tools instead.
+
+- The command argument is required
+- Timeout defaults to ${timeouts.defaultMs}ms, max ${timeouts.maxMs}ms; then the command is ended and its output so far returned
+- Output exceeding 30000 characters will be truncated
+- Use run_in_background=true for long-running commands
+- Quote file paths with spaces using double quotes
+- Use && to chain dependent commands, ; when you don't care if earlier commands fail`
+
+const bashOutputWords = `Retrieves output from a running or completed background bash shell.
+
+- Takes the bash_id of the shell
+- Returns only new output since last check, stderr under [stderr], along with shell status
+- Supports optional regex filtering; lines filtered out count as read
+- Reading never stops the shell`
+
+const killShellWords = `Kills a running background bash shell, with every process it started, by its ID.
+
+- Takes a shell_id parameter identifying the shell to kill
+- A shell that has already stopped is not an error`
 
 const OUTPUT = outputOf({ success: flag(), output: text(), error: orNull(text()), metadata: { type: 'object' } }, [
   'success',
@@ -32,7 +59,7 @@ const OUTPUT = outputOf({ success: flag(), output: text(), error: orNull(text())
 const bash = defineTool({
   ...RUNS,
   name: 'Bash',
-  describe: descriptions.bash,
+  describe: bashWords,
   inputSchema: ({ timeouts }) =>
     inputOf(
       {
@@ -52,7 +79,7 @@ const bash = defineTool({
 const bashOutput = defineTool({
   ...readsJob('bash_id'),
   name: 'BashOutput',
-  describe: () => descriptions.bashOutput,
+  describe: () => bashOutputWords,
   inputSchema: () =>
     inputOf(
       {
@@ -69,7 +96,7 @@ const bashOutput = defineTool({
 const killShell = defineTool({
   ...endsJob('shell_id'),
   name: 'KillShell',
-  describe: () => descriptions.killShell,
+  describe: () => killShellWords,
   inputSchema: () => inputOf({ shell_id: text('The ID of the background shell to kill') }, ['shell_id']),
   outputSchema: OUTPUT,
   fail: failed,
@@ -170,15 +197,11 @@ function renderKilled({ info, alreadyStopped, notes }: KillResult): ToolResult {
 }
 
 function ok(output: string, metadata: Record<string, unknown>): ToolResult {
-  return {
-    text: output === '' ? '(no output)' : output,
-    structured: { success: true, output, error: null, metadata },
-    isError: false,
-  }
+  return good(output === '' ? '(no output)' : output, { success: true, output, error: null, metadata })
 }
 
 function no(error: string, output: string, metadata: Record<string, unknown>): ToolResult {
-  return { text: error, structured: { success: false, output, error, metadata }, isError: true }
+  return bad(error, { success: false, output, error, metadata })
 }
 
 function failed(error: ShellError): ToolResult {
