@@ -240,21 +240,25 @@ static bool is_nowhere(void) {
 
 /* What an interactive bash ignores for itself. */
 static const int IGNORED[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+/* Like the real-time signals, handled by bash only where they have a trap: they are not asked of the kernel. */
+static const int UNHANDLED[] = {SIGKILL, SIGSTOP, SIGSTKFLT, SIGCONT, SIGURG, SIGPROF, SIGIO, SIGPWR};
+
+static bool is_one_of(int number, const int *list, size_t length) {
+  for (size_t at = 0; at < length; at++) if (list[at] == number) return true;
+  return false;
+}
+#define IS_ONE_OF(number, list) is_one_of(number, list, sizeof list / sizeof *list)
 
 /* The child has the memory of the shell: no handler of the shell's may run in it, so all signals are held until none
-   is left. Of the real-time signals bash handles only those that have a trap: they are not asked of the kernel. */
+   is left. One call for each: what was ignored, and not by bash for itself, is ignored again. */
 static void become(const char *path, char *const *words, const sigset_t *signals) {
-  struct sigaction action;
+  struct sigaction usual, before;
+  memset(&usual, 0, sizeof usual);
   for (int number = 1; number < NSIG; number++) {
-    if (number > SIGSYS && !signal_is_trapped(number)) continue;
-    if (sigaction(number, NULL, &action) < 0 || action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) continue;
-    action.sa_handler = SIG_DFL;
-    action.sa_flags = 0;
-    sigaction(number, &action, NULL);
+    if ((number > SIGSYS || IS_ONE_OF(number, UNHANDLED)) && !signal_is_trapped(number)) continue;
+    if (sigaction(number, &usual, &before) < 0 || before.sa_handler != SIG_IGN) continue;
+    if (!IS_ONE_OF(number, IGNORED) || signal_is_ignored(number)) sigaction(number, &before, NULL);
   }
-  memset(&action, 0, sizeof action);
-  for (size_t at = 0; at < sizeof IGNORED / sizeof *IGNORED; at++)
-    if (!signal_is_ignored(IGNORED[at])) sigaction(IGNORED[at], &action, NULL);
   sigprocmask(SIG_SETMASK, signals, NULL);
   execve(path, words, export_env);
 }

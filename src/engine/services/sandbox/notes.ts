@@ -24,45 +24,46 @@ export interface Around {
   readonly news: readonly string[]
 }
 
-export function adorned(outcome: Outcome, built: BuiltRoom, around: Around): Outcome {
-  // Never from the words of a command that did what it should.
-  const failed = outcome.status === 'failed' || outcome.status === 'timeout'
-  const told = toldOf(failed, () => outcome.output ?? outcome.stderr, outcome.cwd, built, around)
-  // The usual end of a command: nothing to say but where it was. Copying the outcome would cost
-  // more than all the rest of it.
-  if (!told) {
+export function adorned(outcome: Outcome, built: BuiltRoom, around: () => Around): Outcome {
+  const found = built.quarantine.look()
+  // The usual end of a command: nothing to say but where it was. Copying the outcome, or only getting ready to say
+  // something, would cost more than all the rest of it.
+  const { proxy, limits, tried } = built
+  if (outcome.status === 'completed' && found.length === 0 && !proxy && !limits && !tried) {
     ;(outcome as { sandbox: SandboxFacts }).sandbox = quietFacts(built)
     return outcome
   }
+  // Never from the words of a command that did what it should.
+  const failed = outcome.status === 'failed' || outcome.status === 'timeout'
+  const told = toldOf(failed, () => outcome.output ?? outcome.stderr, outcome.cwd, built, found, around())
   const facts: SandboxFacts = { ...built.place, blocked: told.blocked }
   return { ...outcome, sandbox: facts, notes: [...outcome.notes, ...told.notes] }
 }
 
-/** `words`: what it said where errors are told. Null where there is nothing to tell. */
+/** `words`: what it said where errors are told. `found`: what the look behind it came to. */
 export function toldOf(
   failed: boolean,
   words: () => string,
   cwd: string,
   built: BuiltRoom,
+  found: readonly Found[],
   { options, known, news }: Around,
-): Told | null {
-  const { policy, quarantine, proxy, limits } = built
-  const set = quarantine.look()
-  if (!failed && set.length === 0 && news.length === 0 && !proxy && !limits && !built.tried) return null
+): Told {
+  const { policy, proxy, limits } = built
   const blocked = failed ? explain(words(), policy, cwd, thisMachine) : []
   const unreached = (proxy?.refused() ?? []).map(unreachedNote)
   const hit = failed ? (limits?.hit() ?? []).map((limit) => limitNote(limit, options)) : []
   const lacking = (limits?.missing ?? []).map(missingNote)
   const tried = built.tried ? [tryNote(built.tried)] : []
   const told = [...tried, ...(failed ? [...blocked, ...unreached, ...hit, ...lacking] : lacking)]
-  const fresh = [...told, ...set.map(foundNote)]
+  const fresh = [...told, ...found.map(foundNote)]
     .filter(({ cause }) => !known.has(cause))
     .map(({ cause, text }) => {
       known.add(cause)
       return text
     })
   return {
-    blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(set.map(({ path }) => path)),
+    blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(found.map(({ path }) => path)),
     // Names in it may be of a command's making: no line of it is one that the engine did not write.
     notes: [...fresh, ...news].map((text): Note => ({ code: 'sandbox', text: visible(text).replaceAll('\n', '\\n') })),
   }

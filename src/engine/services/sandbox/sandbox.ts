@@ -200,7 +200,7 @@ export class Sandbox {
           : {}),
       },
       runFile: (kind) => join(place(), `${kind}${++files}`),
-      adorn: (outcome) => adorned(outcome, built, this.#around(known)),
+      adorn: (outcome) => adorned(outcome, built, () => this.#around(known)),
       leave: () => {
         if (left) return
         left = true
@@ -223,7 +223,8 @@ export class Sandbox {
     const known = this.#toldOfJobs.get(id)
     const built = known ? undefined : this.#built.find(({ place }) => place.room === sandbox?.room)
     if (!built) return known ?? []
-    const notes = toldOf(status === 'failed' || status === 'timeout', words, cwd, built, this.#around())?.notes ?? []
+    const failed = status === 'failed' || status === 'timeout'
+    const { notes } = toldOf(failed, words, cwd, built, built.quarantine.look(), this.#around())
     this.#toldOfJobs.set(id, notes)
     if (this.#toldOfJobs.size > MAX_JOBS) this.#toldOfJobs.delete(this.#toldOfJobs.keys().next().value as string)
     return notes
