@@ -197,7 +197,7 @@ export class Quarantine {
     if (!facts) return this.#linkOnTheWay(path)
     const waiting = this.#awaited.get(path)
     if (waiting) return this.#nowThere(path, facts, waiting)
-    const isPersons = !this.#isNew(facts)
+    const isPersons = !this.#isNew(path)
     const isRepository = !isPersons && this.#bare.has(directory) && name === '.git' && facts.isDirectory()
     // What stays is told once. What could not be moved is tried again: a command can make it come and go.
     if (isPersons || isRepository) this.#watched.get(directory)?.names.delete(name)
@@ -216,7 +216,7 @@ export class Quarantine {
       return null
     }
     const leads = facts.isSymbolicLink() && waiting.some((one) => statSync(one, { throwIfNoEntry: false }))
-    return leads && this.#isNew(facts) ? this.#set(path, 'it leads to a name that other programs would believe') : null
+    return leads && this.#isNew(path) ? this.#set(path, 'it leads to a name that other programs would believe') : null
   }
 
   /** A directory that leads to the name has become a link. */
@@ -224,7 +224,7 @@ export class Quarantine {
     const root = this.#rootOf(path) as string
     for (let at = dirname(path); isBelow(at, root); at = dirname(at)) {
       const facts = factsBeneath(root, at)
-      if (facts?.isSymbolicLink() && this.#isNew(facts))
+      if (facts?.isSymbolicLink() && this.#isNew(at))
         return this.#set(at, 'it leads to a name that other programs would believe')
     }
     return null
@@ -240,18 +240,22 @@ export class Quarantine {
   #disarmed(dot: string): string[] {
     const root = this.#rootOf(join(dot, 'config')) ?? dot
     const gone = disarm(root, dot, (path) => {
-      const facts = this.#kept.some((one) => isInside(path, one)) ? null : factsBeneath(root, path)
-      return (
-        facts !== null && this.#isNew(facts, this.#unlookedSince) && (this.#set(path, '')?.movedTo ?? null) !== null
-      )
+      const isCommands = !this.#kept.some((one) => isInside(path, one)) && this.#isNew(path, this.#unlookedSince)
+      return isCommands && (this.#set(path, '')?.movedTo ?? null) !== null
     })
     this.#made.set(dot, markOf(root, dot))
     return gone
   }
 
-  /** Whether a command can have made or renamed it. A command cannot set this time back. */
-  #isNew({ ctimeMs }: Stats, since = this.#busySince): boolean {
-    return ctimeMs + TICK_MS >= since
+  /**
+   * Whether a command can have made it or moved it there, alone or with a directory that holds it. A command cannot set
+   * these times back.
+   */
+  #isNew(path: string, since = this.#busySince): boolean {
+    const root = this.#rootOf(path) as string
+    for (let at = path; isBelow(at, root); at = dirname(at))
+      if ((factsBeneath(root, at)?.ctimeMs ?? 0) + TICK_MS >= since) return true
+    return false
   }
 
   /** Null where it is gone by itself. */

@@ -31,6 +31,12 @@ async function later({ home, work }: Ground): Promise<Engine> {
   return testEngine({ cwd: work, env: { ...process.env, HOME: home }, sandbox: { profile: 'workspace' } })
 }
 
+/** Times of files tell two commands apart only when there is some between them. */
+async function pass(ms: number): Promise<void> {
+  const over = Date.now() + ms
+  await until(() => Date.now() > over)
+}
+
 function repositoryIn(directory: string): void {
   mkdirSync(directory, { recursive: true })
   execFileSync('git', ['init', '-q', '.'], { cwd: directory })
@@ -49,6 +55,41 @@ describe.skipIf(!canConfine)('planted by a command', () => {
     await until(() => !existsSync(join(work, '.envrc')) && !existsSync(join(work, '.vscode')), 'the look')
     const told = (await session.run({ command: 'true' })).notes.map(({ text }) => text).join('\n')
     expect([told.includes('/.envrc aside'), told.includes('/.vscode aside')]).toEqual([true, true])
+  })
+
+  test.each([
+    ['a name below a directory', 'mkdir -p stash/mise; echo evil >stash/mise/config.toml', 'mv stash .config', '.config/mise'],
+    ['a name below a directory that came first', 'mkdir -p s/hooks; echo evil >s/hooks/x', 'mv s .github', '.github/hooks'],
+    ['the same, one by one', 'mkdir -p s; echo evil >s/config.toml', 'mkdir .jj; mv s .jj/repo', '.jj/repo/config.toml'],
+  ])('%s that is older than the command that moves it in', async (_, first, second, name) => {
+    const { engine, work } = await ground()
+    await engine.run({ command: first })
+    await pass(200)
+    const { notes } = await engine.run({ command: second })
+    expect([existsSync(join(work, name)), notes.map(({ text }) => text).join()]).toEqual([
+      false,
+      expect.stringContaining('aside'),
+    ])
+  })
+
+  test.each([
+    ['a repository', 'a/b/c/r', 'mv a/b/c/r r', 'r'],
+    ['a directory with one', 'a/b/c/d/r', 'mv a/b/c/d d', 'd/r'],
+    ['the inside of one that a command made', 'a/b/c/r', 'git init -q r; rm -rf r/.git; mv a/b/c/r/.git r/.git', 'r'],
+    ['the hooks of one', 'a/b/c/r', 'git init -q r; rm -rf r/.git/hooks; mv a/b/c/r/.git/hooks r/.git/hooks', 'r'],
+  ])('%s is older than the command that moves it in', async (_, deep, second, directory) => {
+    const place = await ground()
+    const arm = `git -C ${deep} config ${WATCH}; cp p ${deep}/.git/hooks/post-checkout`
+    await place.engine.run({ command: `${PLANT}; mkdir -p ${deep}; git init -q ${deep}; ${arm}` })
+    await place.engine.close()
+    await pass(200)
+    const engine = await later(place)
+    await engine.run({ command: second })
+    await engine.close()
+    expect([runsPlant(place, directory, 'status'), runsPlant(place, directory, 'checkout', '-b', 'x')]).toEqual([
+      false,
+      false,
+    ])
   })
 
   test.each(['.', 'a/b'])(
