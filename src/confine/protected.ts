@@ -11,11 +11,13 @@ import type { Machine } from './machine.js'
 export const PROTECTED_NAMES: readonly string[] = nameList(`
   .vscode .idea .fleet .zed .helix .nvim.lua .nvimrc .exrc .vimrc .lvimrc .lazy.lua .dir-locals.el .dir-locals-2.el
   .devcontainer .devcontainer.json .envrc mise.toml .mise.toml mise.local.toml .mise.local.toml .mise mise/config.toml
-  .config/mise .config/mise.toml .tool-versions .autoenv .autoenv.zsh
+  .config/mise .config/mise.toml .tool-versions .autoenv .autoenv.zsh .shadowenv.d .prototools .flox
+  .Rprofile .iex.exs .ghci .ocamlinit .irbrc .pryrc .pdbrc .gdbinit .lldbinit
   .mcp.json .claude .codex .agents .agent .cursor .cursorrules .gemini .windsurf .windsurfrules .kiro .opencode
   opencode.json opencode.jsonc .crush.json crush.json .qwen .roo .kilocode .clinerules .continue .aider.conf.yml .amp
-  .amazonq .augment .factory .junie .openhands .trae .github/copilot-instructions.md .github/agents .github/hooks
-  .github/instructions .github/prompts
+  .amazonq .augment .factory .junie .openhands .trae .crush .goose .cline .roomodes .kilocodemodes .continuerc.json
+  .copilot .antigravity .pi .vibe .qoder .aiassistant .serena .idx .warp .github/copilot-instructions.md
+  .github/agents .github/hooks .github/instructions .github/prompts .github/skills .github/chatmodes .pijul/config
   .hg/hgrc .hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml .sl/config cerith.config.json
 `)
 

@@ -37,6 +37,7 @@ prepare() { :; }
 . "$here/more-cases.sh"
 . "$here/attack-cases.sh"
 . "$here/later-cases.sh"
+. "$here/further-cases.sh"
 stop_helpers
 rm -rf "$scratch"
 echo "$profile: $held held, $crossed crossed, $skipped not played, $wrong not as expected"

@@ -233,14 +233,21 @@ export class Quarantine {
   /** Repositories may be made; what would run in them outside is set aside, now and after each change. */
   #newRepository({ dot, path, why }: NewRepository): Found {
     const root = this.#rootOf(join(dot, 'config'))
-    const gone = root === undefined ? [] : repositoriesAt(root, dot).flatMap((one) => this.#disarmed(one))
+    const left: string[] = []
+    const gone = root === undefined ? [] : repositoriesAt(root, dot).flatMap((one) => this.#disarmed(one, left))
+    // A way to an older repository, which no look reached: what it starts stays, the way to it does not.
+    const isWay = path !== dot && left.length > 0 && this.#isNew(path)
+    const set = isWay && this.#set(path, `it leads to ${dot}, where git would start or believe ${left.join(', ')}`)
+    if (set) return set
     return { path, movedTo: null, why: gone.length > 0 ? `${why}; set aside from it: ${gone.join(', ')}` : why }
   }
 
-  #disarmed(dot: string): string[] {
+  /** The names that were set aside; `left` gets those of the person. */
+  #disarmed(dot: string, left: string[] = []): string[] {
     const root = this.#rootOf(join(dot, 'config')) ?? dot
     const gone = disarm(root, dot, (path) => {
       const isCommands = !this.#kept.some((one) => isInside(path, one)) && this.#isNew(path, this.#unlookedSince)
+      if (!isCommands) left.push(basename(path))
       return isCommands && (this.#set(path, '')?.movedTo ?? null) !== null
     })
     this.#made.set(dot, markOf(root, dot))
