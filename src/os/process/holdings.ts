@@ -11,6 +11,8 @@ export interface OpenFile {
 const OWN_PIPES_FROM = 10
 /** An interactive bash keeps its input here. */
 const BASH_INPUT = 255
+/** The mark of the lower tier: a file without a name, of the plain helper's folder. */
+const WARD_MARK = /\/cerith-pipes-\w+\/ward-\d+ \(deleted\)$/
 /** Of `flags` in fdinfo. What bash and its builtin keep for themselves is handed to no program. */
 const CLOSED_ON_EXEC = 0o2000000
 
@@ -28,6 +30,7 @@ export function openFiles(pid: number, ours: string): OpenFile[] {
       const isOwn =
         name.startsWith('anon_inode') ||
         name.startsWith(ours) ||
+        WARD_MARK.test(name) ||
         (name.startsWith('pipe:') && fd >= OWN_PIPES_FROM) ||
         (name === '/dev/null' && (fd === BASH_INPUT || isClosedOnExec(pid, fd)))
       if (!isOwn) found.push({ fd, name })

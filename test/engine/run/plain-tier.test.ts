@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Engine, Session } from '../../../src/index.js'
-import { signalProcess } from '../../../src/os/process/proc.js'
+import { isAlive, signalProcess } from '../../../src/os/process/proc.js'
 import { ESCAPES } from '../../fixtures/escapes.js'
 import { makeGate } from '../../fixtures/gate.js'
 import { processesNamed, temporaryFolder, testEngine, uniqueSeconds, until } from '../harness.js'
@@ -108,6 +108,22 @@ describe('the lower tier, without native code', () => {
     } finally {
       delete process.env['CERITH_HELPER']
     }
+  })
+
+  test('a session whose shell was killed does not tell the mark of its command as a descriptor of the agent', async () => {
+    const engine = await testEngine({ tier: 'plain' })
+    const session = await engine.session()
+    await session.run({ command: 'exec 7>/dev/null; kept=1' })
+    // It looks at what the shell holds when that is idle; a check is answered behind the look.
+    const { pid } = await session.info()
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await engine.check(':', { session: 'main' })
+    process.kill(pid as number, 'SIGKILL')
+    await until(() => !isAlive(pid as number))
+    const next = await session.run({ command: 'echo $kept' })
+    const said = next.notes.map(({ text }) => text).join()
+    expect(next.stdout).toBe('1\n')
+    expect(said).toContain('With it went descriptor 7 (/dev/null).')
   })
 
   test('one process watches all commands: a stop, an end and a note are still about one of them', async () => {

@@ -219,7 +219,177 @@ const memory: readonly Scene[] = [
   ['env | grep -c __cer', 'alias | grep -c cerith; trap -p | grep -c cerith'],
 ]
 
-export const scenes: fc.Arbitrary<Scene> = fc.constantFrom(...[arrays, references, coprocesses, documents, substitutions, traps, execs, options, jobs, reads, subshells, locked, names, memory].flat()) // prettier-ignore
+const lists: readonly Scene[] = [
+  [
+    'declare -A m2=([x]=1 [y]=2); declare -n mr=m2',
+    'mr[z]=3; echo "${#m2[@]} ${m2[z]} ${!mr}"',
+    'unset "mr[x]"; echo "${!m2[@]}" | tr " " "\\n" | sort',
+    'unset -n mr; unset m2',
+  ],
+  [
+    'fill() { local -n t=$1; local k; for k in "${@:2}"; do t[$k]=$((${t[$k]:-0}+1)); done; }',
+    'declare -A seen; fill seen a b a',
+    'echo "${seen[a]} ${seen[b]}"',
+    'unset seen',
+  ],
+  [
+    'mapfile -t -s 1 -n 1 arr <lines.txt; echo "${arr[@]}"',
+    'mapfile -t -O 5 arr <<<"five"; echo "${!arr[@]}"',
+    'cb() { echo "cb $1 $2"; }; mapfile -t -C cb -c 1 arr <lines.txt',
+  ],
+  [
+    'printf -v "arr[3]" "%s-%d" x 7; declare -p arr',
+    'printf -v t2 "%(%Y)T" 0; echo "$t2"',
+    'printf -v 1bad x; echo "$?"',
+  ],
+  [
+    'for w in a b; do read -r x y <<<"$w 1$w"; echo "$y$x"; done',
+    'while read -r w; do cat <<<"[$w]"; done <<<"one"',
+    'unset w y',
+  ],
+  ['local - 2>/dev/null; echo "$?"', 'lf() { local -; set -f; echo *; }; lf; echo lines*', 'echo "$-" | grep -c f'],
+  [
+    'declare -A m3; m3["a]b"]=1; m3[" "]=2; m3[\'$x\']=3',
+    'for k in "${!m3[@]}"; do printf "<%s=%s>" "$k" "${m3[$k]}"; done | tr "<" "\\n" | sort',
+    'unset m3',
+  ],
+  [
+    'declare -i n1=5; n1+=3; echo "$n1"; declare -u up=abc; declare -l lo=ABC',
+    'echo "$up $lo"; up=more; echo "$up"',
+    'unset n1 up lo',
+  ],
+  ['set -- a "b c" ""; echo "${@@Q}" "${*@K}" "$#"', 'f2() { echo "$#:$*"; shift; echo "$1"; }; f2 "$@"', 'set --'],
+]
+const leaving: readonly Scene[] = [
+  [
+    'se() { set -e; false; echo never; }; se || echo "kept $?"; set +e',
+    'se2() ( set -e; false; echo never ); se2; echo "$?"',
+  ],
+  [
+    '(set -e; false; echo never); echo "$?"',
+    '(set -e; if false; then :; fi; echo reached)',
+    'a=$(set -e; false; echo on); echo "[$a]"',
+  ],
+  [
+    '(set -eo pipefail; false | true; echo never); echo "$?"',
+    '(set -u; echo "$not_set_at_all"; echo never); echo "$?"',
+  ],
+  [
+    '(trap "echo err" ERR; set -E; g3() { false; }; g3; exit 4); echo "$?"',
+    '(trap "echo x" EXIT; kill -TERM $BASHPID; sleep 5); echo "$?"',
+  ],
+  ['re() { return 7; echo never; }; re', 'echo "$?"', 're && echo no || echo "or $?"', '! re; echo "$?"'],
+  [
+    '(exec true); echo "$?"; (exec no-such-program 2>/dev/null); echo "$?"',
+    '(exit 300); echo "$?"',
+    '(exit -1); echo "$?"',
+  ],
+  [
+    'kill -CONT $$; echo alive',
+    'kill -WINCH $$; echo alive',
+    '(kill -SEGV $BASHPID) 2>/dev/null; echo "$?"',
+    'bash -c "kill -PIPE \\$\\$"; echo "$?"',
+  ],
+  ['deep() { (($1 == 0)) && return 3; deep $(($1 - 1)); }; deep 50', 'echo "$?"'],
+  [
+    'until false; do break; done; echo "$?"',
+    'for i in 1 2; do for j in 1 2; do continue 2; done; echo never; done; echo "$i$j"',
+    'unset i j',
+  ],
+  [
+    '${undefined_cmd-} ; echo "$?"',
+    '$(exit 3); echo "$?"',
+    'x=$(exit 4) y=1; echo "$?"; unset x y',
+    'echo "$(exit 5)"; echo "$?"',
+  ],
+]
+const watching: readonly Scene[] = [
+  [
+    'shopt -s extdebug; trap \'echo "D:$BASH_COMMAND"\' DEBUG',
+    '(exit 4)',
+    'echo "$?"; z9=1',
+    'trap - DEBUG; shopt -u extdebug',
+    'echo "$z9"; unset z9',
+  ],
+  [
+    "shopt -s extdebug; trap '[[ $BASH_COMMAND != skipme* ]]' DEBUG",
+    'skipme now; echo "ran $?"',
+    'trap - DEBUG; shopt -u extdebug',
+  ],
+  ["set -T; trap 'echo R' RETURN", 'rf() { echo in; return 2; }; rf', 'echo "$?"', 'trap - RETURN; set +T'],
+  ['trap \'echo E "$?"\' ERR', 'ef() { return 5; }; ef', '(exit 6); true', 'false | true; true | false', 'trap - ERR'],
+  ["trap 'last=$BASH_COMMAND' DEBUG", 'true a b; echo "$last"', 'trap - DEBUG; unset last'],
+  ["trap 'trap - DEBUG; echo once' DEBUG", 'echo one', 'echo two', 'trap -p DEBUG'],
+  ["tr1() { trap 'echo from function' USR1; }; tr1", 'kill -USR1 $$', 'trap - USR1'],
+  ['trap \'echo "d:$BASH_COMMAND"; false\' DEBUG', 'true; echo "$?"', 'trap - DEBUG'],
+]
+const moving: readonly Scene[] = [
+  ['exec {one}>f1 {two}>f2', 'echo 1 >&"$one"; echo 2 >&"$two"', 'exec {one}>&- {two}>&-; cat f1 f2', 'unset one two'],
+  [
+    'exec {rd}<lines.txt',
+    'read -r -u "$rd" x; echo "$x"',
+    'while read -r -u "$rd" x; do echo "r $x"; done',
+    'exec {rd}<&-; unset rd x',
+  ],
+  ['{ echo in >&"$g5"; } {g5}>f5; cat f5', '{ echo b >&"$g5"; } 2>/dev/null; [[ ! ${g5-} ]] || exec {g5}>&-; unset g5'],
+  [
+    'read -t 0 <lines.txt; echo "$?"',
+    'read -t 0.02 x < <(sleep 0.3); echo "$((${?} > 128))"',
+    'read -t 1 x <<<quick; echo "$x"',
+    'read -N 3 x <<<abcdef; echo "$x"; unset x',
+  ],
+  [
+    'shopt -s lastpipe',
+    'printf "1\\n2\\n" | while read -r n; do s=$((${s:-0}+n)); done; echo "$s"',
+    'seq 3 | mapfile -t arr; echo "${#arr[@]}"',
+    'shopt -u lastpipe; unset s n',
+  ],
+  [
+    '{ (exit 3) & p1=$!; (exit 4) & p2=$!; wait $p1; echo $?; wait $p2; echo $?; }',
+    'unset p1 p2',
+    'wait 99999999 2>/dev/null; echo "$?"',
+  ],
+  ['(sleep 0.02; exit 6) & (sleep 0.06; exit 7) & wait -n; echo "$?"', 'wait -n; echo "$?"; wait -n; echo "$?"'],
+  [
+    'sleep 0.05 & wait -f $!; echo "$?"',
+    'sleep 30 & kill -STOP $!; kill -CONT $!; kill $!; wait $! 2>/dev/null; echo "$?"',
+  ],
+  [
+    'coproc { cat; }; echo co >&"${COPROC[1]}"; read -r x <&"${COPROC[0]}"; echo "$x"',
+    '[[ -z ${COPROC[1]-} ]] || eval "exec ${COPROC[1]}>&-"; wait; echo "${COPROC_PID-none}"; unset x',
+  ],
+  ['exec 3>&1 4>&2', 'echo to3 >&3; echo to4 >&4', '{ echo swapped; } 1>&4 2>&3', 'exec 3>&- 4>&-'],
+  ['exec 6>&1 1>f6 7>&2 2>&1', 'echo hid; ls nowhere-at-all', 'exec 1>&6 2>&7 6>&- 7>&-', 'wc -l <f6'],
+  ['exec 1>f7; echo lost; exec 1>&2', 'echo on-stderr', 'cat f7'],
+]
+const bytes: readonly Scene[] = [
+  ['u=日本語; echo "${#u} ${u:1:1} ${u^^}"', 'declare -p u', 'printf "%s|%5s|\\n" "$u" é', 'unset u'],
+  [
+    'b1=$\'\\xff\\xfe\\x00tail\'; printf %s "$b1" | od -An -tx1',
+    'f_é() { echo accent; }; f_é',
+    'printf %s "$b1" | wc -c',
+    'unset b1; unset -f f_é',
+  ],
+  ["declare -A mb=([$'\\xffk']=v [é]=w)", 'echo "${mb[é]} ${#mb[@]}"', 'unset mb'],
+  ["touch $'odd\\xffname' 'a b' '-dash'", 'ls | od -c | head -3', "rm -f -- $'odd\\xffname' 'a b' -dash"],
+  ['long=$(printf "%05000d" 7); echo "${#long}"', 'echo "${long: -3}"; unset long'],
+  ['echo ' + 'x'.repeat(9000) + ' | wc -c', ': ' + 'y '.repeat(3000) + '; echo "$?"'],
+  ['lw=' + 'z'.repeat(70000), 'echo "${#lw}"; echo "$lw" | wc -c; unset lw'],
+  [
+    'al2=$\'tab\\there\'; echo "$al2"',
+    "printf '%b' 'a\\0101\\n'",
+    "echo -e '\\u00e9\\x41'",
+    "printf '\\r\\b\\a' | od -An -c",
+    'unset al2',
+  ],
+  [
+    'echo ✓ 💥 "e\u0301" | wc -c',
+    "LC_ALL=C eval 'x=é; echo ${#x}'; unset x",
+    'LC_ALL=C printf "%.1s\\n" é | od -An -tx1',
+  ],
+]
+
+export const scenes: fc.Arbitrary<Scene> = fc.constantFrom(...[arrays, references, coprocesses, documents, substitutions, traps, execs, options, jobs, reads, subshells, locked, names, memory, lists, leaving, watching, moving, bytes].flat()) // prettier-ignore
 
 /** Scenes that hold nothing that only a process has: jobs, descriptors, the end of the shell in between is no loss to them. */
-export const lastingScenes: fc.Arbitrary<Scene> = fc.constantFrom(...[arrays, references, documents, options, subshells, locked, names].flat()) // prettier-ignore
+export const lastingScenes: fc.Arbitrary<Scene> = fc.constantFrom(...[arrays, references, documents, options, subshells, locked, names, lists, bytes].flat()) // prettier-ignore

@@ -1,7 +1,7 @@
 /** The file of a command that bash sources: what has to come before it, the command, and a note of its end. */
 import { quoteWord } from '../../../contract/quote.js'
 import { reportsTraps, type CallText } from './call-text.js'
-import { own, UNNOTE, type Marks } from './marks.js'
+import { HUSHED, own, UNHEARD, UNNOTE, type Marks } from './marks.js'
 import { noteTraps } from './traps.js'
 
 /**
@@ -28,15 +28,10 @@ export function commandHead(call: CallText): string {
   return before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`
 }
 
-/** What bash would show of the session's own under `set -x` goes nowhere. */
+/** What bash would show of the session's own under `set -x` goes nowhere, and what a trap says of it. */
 export function hushed(steps: string, call: CallText): string {
-  const to = nowhere(call)
-  return `${steps} 2${to}${call.traceFd === null ? '' : ` ${call.traceFd}${to}`}`
-}
-
-/** To read, as `HUSHED`: but a DEBUG trap whose words fail could keep bash from the next step (`shopt -s extdebug`). */
-function nowhere({ traps }: CallText): string {
-  return `${typeof traps?.debug === 'string' ? '>' : '<'}/dev/null`
+  const to = reportsTraps(call) ? UNHEARD : HUSHED
+  return `${steps} ${to}${call.traceFd === null ? '' : ` ${call.traceFd}</dev/null`}`
 }
 
 export const leaveStatus = (status: number): string => `(\\builtin exit ${status}) && \\builtin :`
@@ -86,5 +81,5 @@ function trailer(call: CallText, marks: Marks): string {
   // With `set -o history` bash has noted this line too.
   steps.push(`[[ ! -o history ]] || { ${UNNOTE}; }`)
   steps.push(`[[ $- != *[xv]* ]] || \\builtin set +xv`, '\\builtin return 0')
-  return `\n${hushed(`{ ${steps.join('; ')}; }${reportsTraps(call) ? ` 1${nowhere(call)}` : ''}`, call)}\n`
+  return `\n${hushed(`{ ${steps.join('; ')}; }`, call)}\n`
 }

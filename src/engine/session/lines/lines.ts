@@ -14,8 +14,8 @@ import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
 import { AFTER, before as beforeCommand, dumpEnd, dumpText } from './dump-text.js'
 import { fileOf, giveBack, keepVariable, keptAs, LOADED, own, report, source } from './marks.js'
-import { HUSHED, STOP_NAME, UNNOTE, UNNOTICED, type Marks } from './marks.js'
-import { installBareStop, installExit, installStop, noteTraps, NOWHERE } from './traps.js'
+import { STOP_NAME, UNHEARD, UNNOTE, UNNOTICED, type Marks } from './marks.js'
+import { installBareStop, installExit, installStop, noteTraps, NOWHERE, putTrapsAside } from './traps.js'
 import { hushed, leaveStatus, passedStatus } from './command-file.js'
 
 /** After an interrupt a history is still on, and has noted the line that this stands in. */
@@ -103,22 +103,36 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   if (call.hasBuiltin) after.push(`\\builtin unset -v ${own(marks, 'm')}`)
   if (call.secrets) after.push(call.secrets.epilogue)
   for (const name of Object.keys(call.env)) after.push(`\\builtin unset -v ${name}; ${giveBack(marks, name)}`)
-  if (reportsTraps(call))
-    after.push(
-      `[[ \${${own(marks, 'x')}-} ]] || { ${noteTraps(marks)}; }; ${own(marks, 'x')}=; \\builtin trap - DEBUG RETURN; ${installExit(marks, null)}`,
-    )
+  if (reportsTraps(call)) after.push(`\\builtin unset -v ${own(marks, 'x')}; ${installExit(marks, null)}`)
   // Before the answer: what a completed call did must not depend on what becomes of the shell after it.
   if (!isPlain(call)) after.push(dumpNow(marks, AFTER))
   const status = own(marks, 'q')
   // The redirections come first, outside of the file: no mistake in the command can keep them from happening.
-  const first = [repoint(call, marks), `${status}=`, ...preparation(call, marks)].filter(Boolean).join('; ')
+  const first = [
+    repoint(call, marks),
+    `${status}=${reportsTraps(call) ? ` ${own(marks, 'x')}=` : ''}`,
+    ...preparation(call, marks),
+  ]
+    .filter(Boolean)
+    .join('; ')
   const given = sourceCommand(call, stdin, marks)
   const command = `${first}; ${call.secrets ? `[[ \${${status}-} ]] || { ${given};}` : given}`
   // Before bash prompts for the next line, and shows it.
   const settle = `{ ${source(fileOf.settle(marks))};} 2>/dev/null`
   const end = `${source(fileOf.end(marks))} ${marks.seal}${call.errTrap || call.watchTraps ? UNNOTICED : ''}`
-  const over = call.hasBuiltin ? '' : `{ ${status}=\${${status}:-$?}; ${leaveDeaf(marks)}; } ${HUSHED}; `
+  const over =
+    call.hasBuiltin && !reportsTraps(call)
+      ? ''
+      : `{ ${status}=\${${status}:-$?};${call.hasBuiltin ? '' : `${leaveDeaf(marks)};`}${quiet(call, marks)}} ${UNHEARD}; `
   return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n${over}{ ${status}=\${${status}:-$?}; ${unnoted(marks)}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
+}
+
+/** Behind a command: none of its traps sees what comes next. Where it came to its end, its file has noted them. */
+function quiet(call: CallText, marks: Marks): string {
+  const noted = own(marks, 'x')
+  return reportsTraps(call)
+    ? `[[ \${${noted}-} ]] || { ${noteTraps(marks)}; ${noted}=x;};\\builtin trap - DEBUG RETURN;`
+    : ''
 }
 
 /** With `set -a` bash exports what a line of the session assigns: programs must not get it. */
@@ -135,11 +149,11 @@ function sourceCommand(call: CallText, stdin: string, marks: Marks): string {
   const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
   // A builtin that is gone has left the shell without aliases, as its lines are read.
-  const alone = `[[ :$BASHOPTS: != *:expand_aliases:* ]] || \\builtin shopt -s expand_aliases;{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${leaveDeaf(marks)};${dropReserved};}`, call)}`
+  const alone = `[[ :$BASHOPTS: != *:expand_aliases:* ]] || \\builtin shopt -s expand_aliases;{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${leaveDeaf(marks)};${quiet(call, marks)}${dropReserved};}`, call)}`
   if (!hasBuiltin) return `${KEEP_OWN};${alone}`
   const missing = own(marks, 'm')
   const find = `${missing}=;{ \\builtin enable ${LOADED} || ${missing}=x;} 2>/dev/null`
-  const native = `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'} ${passed};${status}=$?`
+  const native = `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'} ${passed};${reportsTraps(call) ? `{ ${status}=$?;${quiet(call, marks)}} ${UNHEARD}` : `${status}=$?`}`
   return `${find};${KEEP_OWN};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};}`
 }
 
@@ -229,8 +243,9 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const file = quoteWord(fileOf.interrupt(marks))
   const traps = `\\builtin read -r -d '' ${trap} <${file}; \\builtin eval "\${${trap}:+\\\\builtin $${trap}}"; >|${file}`
   const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
-  const forget = `\\builtin unset -v ${['k', 'v', 'q'].map((what) => own(marks, what)).join(' ')}`
-  return `${hasBuiltin ? '' : `{ ${leaveDeaf(marks)}; } ${HUSHED}\n${dropReserved}\n`}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  const forget = `\\builtin unset -v ${['k', 'v', 'q', 'x'].map((what) => own(marks, what)).join(' ')}`
+  const deaf = hasBuiltin ? '' : `{ ${leaveDeaf(marks)}; } ${UNHEARD}\n${dropReserved}\n`
+  return `${putTrapsAside(marks)}\n${deaf}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** The agent's EXIT trap runs after the dump, once. */

@@ -98,6 +98,14 @@ export const UNNOTICED = ' || \\builtin :'
 export const HUSHED = '2</dev/null'
 
 /**
+ * Nor anything that a trap of the agent's says of such a line (DEBUG). It must be able to say it: under `extdebug` a
+ * trap that fails keeps bash from the line. So both streams lead to /dev/null to write, but in a restricted shell, where
+ * they are to read: `$-` as a number of 36 digits is zero where it has no `r`, and BASH_VERSINFO has an entry 0, not 99.
+ */
+const RESTRICTED = '36#0${-//[^r]/0}'
+export const UNHEARD = `${HUSHED} >&"\${BASH_VERSINFO[${RESTRICTED}]:+/dev/null}\${BASH_VERSINFO[99*(${RESTRICTED}<1)]:+0}"`
+
+/**
  * Takes the line of the session's that bash has just noted out of the history: `-s` puts its word in the place of that
  * line. (After a mere `-d` the next `-s` would take the place of the agent's last command.)
  */
