@@ -121,6 +121,8 @@ function byPath(call: Call, path: string, hops = 8): Alternatives {
     if (language !== undefined) return interpret({ ...call, argv: [language, path] }, language) ?? ANYTHING
     return runFile(call, path, call.argv.slice(1)) ?? ANYTHING
   }
+  const script = /^\/etc\/(?:rc\.d\/)?init\.d\/([^/]+)$/.exec(path)?.[1]
+  if (script !== undefined) return runProgram({ ...call, argv: ['service', script, ...call.argv.slice(1)] }, 'service')
   // `/lib64/ld-linux-x86-64.so.2 /bin/rm ...`: the loader runs its first operand.
   if (/^\/(?:usr\/)?lib\w*\/(?:[\w-]+\/)?ld-(?:linux|musl)[\w.-]*$/.test(path)) {
     const at = call.argv.findIndex((word, i) => i > 0 && !word.startsWith('-'))

@@ -123,7 +123,10 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   sfill: removeTrees(),
   wipe: removeTrees(),
   unlink: removeFiles,
-  exch: removeFiles,
+  exch: (call) => {
+    for (const word of options(call.argv.slice(1)).operands) call.walker.effect('move', word, call.shell, call.argv)
+    return NOTHING
+  },
   'Remove-Item': removeItem,
   'remove-item': removeItem,
   ri: removeItem,
@@ -140,6 +143,8 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   ln,
   dd,
   dcfldd: dd,
+  sg_dd: dd,
+  sgp_dd: dd,
   dc3dd: dd,
   ddrescue: lastOperandWritten('bcdDeEikKlLmopPrRsStTvxyz'),
   dd_rescue: lastOperandWritten('bBmsSAy'),
@@ -156,6 +161,7 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   fd,
   fdfind: fd,
   rsync,
+  openrsync: rsync,
   tar,
   bsdtar: tar,
   gtar: tar,

@@ -1,7 +1,7 @@
 /** Filters: what comes out of cat, head, tr, cut, grep and decoders for input that is known. */
 import { unescape } from '../words/escapes.js'
-import { type Alternatives, ANYTHING, isConstant, plain, TREE, unique, UNKNOWN } from '../words/text.js'
-import { basename, options, type Program } from './row/call.js'
+import { type Alternatives, ANYTHING, DEVICES, isConstant, plain, TREE, unique, UNKNOWN } from '../words/text.js'
+import { basename, homesOf, options, type Program } from './row/call.js'
 import {
   decodeBase32,
   decodeBase64,
@@ -73,7 +73,7 @@ function decode(texts: Alternatives, work: (text: string) => string | undefined)
     texts.map((text) => {
       // What was a secret before it was changed is one afterwards.
       if (text.includes('{{') && text.includes('}}')) return text
-      return isConstant(text) ? (work(text) ?? UNKNOWN) : text.includes(TREE) ? text : UNKNOWN
+      return isConstant(text) ? (work(text) ?? UNKNOWN) : text.includes(TREE) || text === DEVICES ? text : UNKNOWN
     }),
   )
 }
@@ -197,7 +197,11 @@ export const cut: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'dfcb', long: ['delimiter', 'fields', 'characters', 'bytes'] })
   const list = given.get('f', 'fields') ?? given.get('c', 'characters') ?? given.get('b', 'bytes') ?? ''
   const separator = given.get('f', 'fields') === undefined ? '' : (given.get('d', 'delimiter') ?? '\t')
-  return decode(inputs(call, given.operands), (text) =>
+  const texts = inputs(call, given.operands)
+  // The sixth field between colons is a home, and the first one between blanks a device.
+  if (list === '6' && separator === ':' && texts.includes(UNKNOWN)) return homesOf(call.shell)
+  if (list !== '1' && texts.includes(DEVICES)) return ANYTHING
+  return decode(texts, (text) =>
     text
       .split('\n')
       .map((line) => {

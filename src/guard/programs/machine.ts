@@ -32,7 +32,7 @@ const crontab: Program = (call) => {
 }
 
 const ESSENTIAL_PACKAGE =
-  /^(libc6|libc-bin|libc|glibc(-common|-solibs)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|\^?linux-image(?:\.?\*)?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|base|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
+  /^(libc6|libc-bin|libc|glibc(-common|-solibs)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|\^?linux-image(?:\.?\*)?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|base(?:-system)?|aaa_base|aaa_glibc-solibs|@system|@world|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
 
 /** Alpine's own: what else a system runs with is in busybox, and apk keeps what another package needs. */
 const ESSENTIAL_TO_ALPINE =
@@ -78,6 +78,7 @@ const packages: Program = (call, name) => {
     removepkg: /./,
     equo: /^(remove|rm|unmerge)$/,
     eopkg: /^(remove|rm)$/,
+    pkg_delete: /./,
   }
   if (simulated && !(name === 'pacman' && words.includes('-d'))) return undefined
   const pattern = removes[name]
@@ -99,25 +100,30 @@ const packages: Program = (call, name) => {
   )
   if (verb !== undefined && hit !== undefined)
     call.walker.report('remove-essential-package', [name, verb, readable(hit)])
+  // `echo libc6 deinstall | dpkg --set-selections`: the next upgrade takes it away.
+  const marked = words.includes('--set-selections') ? (call.stdin ?? []).flatMap((text) => text.split('\n')) : []
+  for (const line of marked)
+    if (/\s(?:deinstall|purge)\s*$/.test(line) && ESSENTIAL_PACKAGE.test(fieldsOf(line)[0] ?? ''))
+      call.walker.report('remove-essential-package', [name, '--set-selections', readable(line)])
   // The files of a package, and every directory in which it has one.
   if (
-    /^(?:dpkg|rpm|dpkg-query)$/.test(name) &&
-    words.some((word) => /^(?:-L|--listfiles|-q\w*l\w*|--list)$/.test(word))
+    /^(?:dpkg|rpm|dpkg-query|pacman|apk)$/.test(name) &&
+    words.some((word) => /^(?:-L|--listfiles|-q\w*l\w*|--list|-Q\w*l\w*|--contents)$/.test(word))
   )
-    if (words.some((word) => !word.startsWith('-')))
+    if (words.some((word) => !word.startsWith('-')) || words.some((word) => /^-q\w*a/.test(word)))
       return [`/usr\n/etc\n${words.some((word) => ESSENTIAL_PACKAGE.test(word)) ? '/bin/bash\n' : ''}`]
   return LISTS_ALL[name]?.test(words.join(' ')) ? [`${TREE}\n`] : undefined
 }
 
 /** Words that mean all that is installed. */
-const EVERY_PACKAGE = new RegExp(`^(?:\\*|\\.\\*|~i|\\?installed|os-core)$|${TREE}`)
+const EVERY_PACKAGE = new RegExp(`^(?:\\^?(?:lib)?\\.?\\*|~i|\\?installed|os-core)$|${TREE}`)
 
 /** What makes a package manager print every package that is installed. */
 const LISTS_ALL: Readonly<Record<string, RegExp>> = {
   rpm: /^-qa$/,
   pacman: /^-Qq?$/,
   dpkg: /^(?:-l|--list|--get-selections)$/,
-  'dpkg-query': /^(?:-W|--show|-l|--list)(?: -f\S*| --showformat\S*)?$|^-f\S* (?:-W|--show)$/,
+  'dpkg-query': /^(?:-W|--show|-l|--list)(?: -f.*| --showformat.*)?$|^-f.* (?:-W|--show)$/,
   apt: /^list --installed$/,
   apk: /^info$/,
 }
@@ -159,6 +165,23 @@ const modules: Program = (call, name) => {
   return undefined
 }
 
+/** Lines of tmpfiles.d that take something away, and `--purge`, which takes what every line has made: also /home. */
+const tmpfiles: Program = (call) => {
+  const given = options(call.argv.slice(1), { long: ['prefix', 'exclude-prefix', 'root', 'image', 'replace'] })
+  if (given.has('dry-run') || given.get('root', 'image') !== undefined) return undefined
+  if (given.has('purge') && given.operands.length === 0) call.walker.report('wipe-home', call.argv)
+  if (!given.has('remove', 'purge')) return undefined
+  const written = [...call.shell.files]
+    .filter(([path]) => path.includes('/tmpfiles.d/'))
+    .flatMap(([, text]) => [...text])
+  const named = given.operands.flatMap((file) =>
+    file === '-' ? [...(call.stdin ?? [])] : [...call.walker.streams.contents(file, call.shell)],
+  )
+  for (const [, path = ''] of [...named, ...written].join('\n').matchAll(/^\s*[rRD][!+=~^$-]*\s+(\/\S*)/gm))
+    call.walker.effect('delete-tree', path, call.shell, call.argv)
+  return undefined
+}
+
 const kexec: Program = (call) => {
   if (call.argv.slice(1).some((word) => /^(-e|--exec|-f|--force)$/.test(word)))
     call.walker.report('host-down', call.argv)
@@ -174,7 +197,7 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(
     nameList(`
       apt apt-get aptitude dpkg dpkg-query rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg
-      xbps-remove pkg swupd rpm-ostree tdnf urpme slackpkg removepkg equo eopkg
+      xbps-remove pkg pkg_delete swupd rpm-ostree tdnf urpme slackpkg removepkg equo eopkg
     `),
     packages,
   ),
@@ -182,6 +205,7 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   bootctl,
   efibootmgr,
   kexec,
+  'systemd-tmpfiles': tmpfiles,
   modprobe: modules,
   rmmod: modules,
   'grub-install': grub,

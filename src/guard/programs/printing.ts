@@ -1,10 +1,11 @@
 /** What text tools print, by name. Only so far as to follow text into a shell or a path into rm. */
 import { nameList } from '../../contract/quote.js'
 import { unescape } from '../words/escapes.js'
-import { resolvePath } from '../words/paths.js'
+import { resolvePath, RUNNING } from '../words/paths.js'
 import {
   type Alternatives,
   ANYTHING,
+  DEVICES,
   EMPTY,
   hasWildcard,
   isConstant,
@@ -150,16 +151,23 @@ const which: Program = ({ argv }) => [
 ]
 
 /** Which file system a path is on, and where that is mounted: the root, as far as is known. */
-const mounted: Program = ({ argv }) => {
-  const words = argv.slice(1).join(' ')
-  if (/(?:^|[\s,=])SOURCE\b|--output=source/i.test(words)) return [`/dev/${UNKNOWN}\n`]
+const mounted: Program = (call, name) => {
+  const words = call.argv.slice(1).join(' ')
+  if (/(?:^|[\s,=])SOURCE\b|--output=source/i.test(words)) return [DEVICES]
   if (/\bTARGET\b|--output=target/i.test(words)) return ['/\n']
-  return ANYTHING
+  return tableOfDisks(call, name)
 }
+
+/** `df /`, `mount`, `fdisk -l`: a line for each file system or disk, which begins with its device. */
+const tableOfDisks: Program = ({ argv }, name) =>
+  name === 'df' || argv.length === (name === 'mount' ? 1 : 2) ? [DEVICES] : ANYTHING
 
 /** Names of disks, with `/dev/` in front where it is asked for. */
 const disks: Program = ({ argv }, name) =>
-  name === 'blkid' || argv.some((word) => /^-\w*p|PATH/.test(word)) ? [`/dev/${UNKNOWN}\n`] : ANYTHING
+  name === 'blkid' || argv.some((word) => /^-\w*p|PATH/.test(word)) ? [DEVICES] : ANYTHING
+
+/** What every program is linked with. */
+const LIBRARIES = '\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x0)\n\t/lib64/ld-linux-x86-64.so.2 (0x0)\n'
 
 const userDirectory: Program = ({ argv, shell }) => {
   const name = plain(argv[1] ?? '').toLowerCase()
@@ -214,12 +222,15 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   dir: ls,
   vdir: ls,
   ...table(['findmnt', 'df'], mounted),
+  ...table(['mount', 'fdisk'], tableOfDisks),
   ...table(['lsblk', 'blkid'], disks),
   'xdg-user-dir': userDirectory,
   du: lists(/^(-\w*a\w*|--all)$/, 'dtBX'),
   tree: lists(/^-\w*f/, 'LPIo'),
   rg: lists(/^--files$/, 'efgtTABCMjrm'),
   yes,
+  uname: ({ argv }) => (/^-(?:r|-kernel-release)$/.test(argv[1] ?? '') ? [`${RUNNING}\n`] : undefined),
+  ldd: ({ argv }) => (argv.length > 1 ? [UNKNOWN, LIBRARIES] : ANYTHING),
   getent,
   mktemp,
   ...table(['jq', 'yq'], jq),
@@ -244,5 +255,5 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   uudecode: opaqueFilter,
   gpg: opaqueFilter,
   // They talk about what they are given, and what they say is not followed.
-  ...table(nameList('wc diff cmp comm file md5sum sha1sum sha256sum date uname'), () => undefined),
+  ...table(nameList('wc diff cmp comm file md5sum sha1sum sha256sum date'), () => undefined),
 }

@@ -76,6 +76,9 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
   if (shown === '/dev/…' && kind === 'append') return undefined
   if (place === 'device')
     return kind === 'create' || kind.startsWith('mode') || kind.startsWith('owner') ? undefined : 'destroy-device'
+  // While it is there nobody but root can log in; taking it away lets people in again.
+  if (/^\/(?:etc|run)\/nologin$/.test(shown))
+    return isWrite(kind) || kind === 'create' ? 'overwrite-critical' : undefined
   // Every program on the machine loads what is named there.
   if (shown === '/etc/ld.so.preload' && (isWrite(kind) || kind === 'create')) return 'overwrite-critical'
   // Old logs are cleared every day; the directory itself is what services write to.
@@ -183,7 +186,7 @@ export function isExtreme(mode: string): boolean {
     /^a?[-=]r?w?x?$/.test(mode) ||
     /^(a|ugo|o|go|)?\+r?wx?$/.test(mode) ||
     /^(a|ugo|u|)?-[rwx]+/.test(mode) ||
-    /^a?=$/.test(mode)
+    /^(?:[augo]*=,?)+$/.test(mode)
   )
 }
 

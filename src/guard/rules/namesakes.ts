@@ -1,5 +1,6 @@
 /** Paths that mean other paths: copies of programs, links, bind mounts, directories of the host inside a container. */
 import { resolvePath } from '../words/paths.js'
+import { TREE } from '../words/text.js'
 
 interface Namesake {
   readonly target: string
@@ -22,10 +23,11 @@ export class Namesakes {
   }
 
   /** Where a path below a link or a mount leads. The link itself can go without harm, what is mounted cannot. */
-  behind(path: string): string | undefined {
+  behind(path: string, follows = false): string | undefined {
     for (const [name, { target, as }] of this.names) {
       if (as === 'copy') continue
-      if (as === 'mount' && path === name) return target
+      if ((as === 'mount' || follows) && path === name) return target
+      if (follows && path === name + TREE) return target + TREE
       if (path.startsWith(`${name}/`)) return resolvePath(`${target}/${path.slice(name.length)}`, '/')
     }
     return undefined

@@ -56,10 +56,10 @@ function pathsMeant(kind: EffectKind, word: string, cwd: string, { namesakes, di
   const path = namesakes.onHost(resolvePath(word.replace(FAILED, ''), cwd)) ?? ''
   if (path === '') return new Set()
   const meant = [path]
-  const link = namesakes.behind(word.endsWith('/') && path !== '/' ? `${path}/` : path)
+  const follows = !/^(?:delete|move|replace)/.test(kind) || /\/$|\/\/\uFDD5$/.test(word)
+  const link = namesakes.behind(word.endsWith('/') && path !== '/' ? `${path}/` : path, follows)
   if (link !== undefined) meant.push(link)
   if (kind === 'delete-tree' && climbsOut(path)) meant.push('/')
-  const follows = !/^(?:delete|move)/.test(kind) || /\/$|\/\/\uFDD5$/.test(word)
   for (const real of [disk.withoutDots(word, cwd), ...meant.map((one) => disk.behind(one, follows))])
     if (real !== undefined) meant.push(real)
   return new Set(meant)

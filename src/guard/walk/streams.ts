@@ -4,7 +4,17 @@ import { judgeCodeFile } from './code-files.js'
 import { listed } from '../programs/row/call.js'
 import { resolvePath } from '../words/paths.js'
 import type { ShellState } from '../words/state.js'
-import { type Alternatives, ANYTHING, concat, EMPTY, FIFO, hasUnknown, NOTHING, unique } from '../words/text.js'
+import {
+  type Alternatives,
+  ANYTHING,
+  concat,
+  DEVICES,
+  EMPTY,
+  FIFO,
+  hasUnknown,
+  NOTHING,
+  unique,
+} from '../words/text.js'
 import type { Input, Walker } from './walk.js'
 import { expandQuoted, expandSingle, expandText } from '../words/fold.js'
 
@@ -143,6 +153,7 @@ export class Streams {
     if (/^\/dev\/(?:stdin|fd\/0)$/.test(path)) return this.walker.inherited ?? ANYTHING
     // What a program is given of the shell's variables.
     if (/^\/proc\/[^/]+\/environ$/.test(path)) return listed(shell) ?? ANYTHING
+    if (/^\/proc\/(?:[^/]+\/)?mounts$|^\/etc\/mtab$/.test(path)) return [DEVICES]
     const found = shell.cwd.flatMap((cwd) => [...(shell.files.get(resolvePath(path, cwd)) ?? [])])
     return found.length > 0 && found[0] !== FIFO ? unique(found) : ANYTHING
   }

@@ -27,6 +27,8 @@ export function assign(assignment: Assignment, into: ShellState, from: ShellStat
   if (into.integers.has(name)) runner.calculated(values, from)
   if (assignment.index) {
     into.setElement(name, assignment.index.value, values)
+    // Bash's own arrays behind `alias` and `hash`.
+    if (/^BASH_(?:ALIASES|CMDS)$/.test(name)) into.aliases.set(assignment.index.value, values[0] ?? '')
     return
   }
   into.set(name, assignment.append ? concat(into.get(name).values, values) : values)

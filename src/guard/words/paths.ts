@@ -76,10 +76,13 @@ const SYSTEM_DIRECTORIES = nameList(`
   /proc/sys
 `)
 
+/** The version of the kernel that runs: `uname -r`. */
+export const RUNNING = `${UNKNOWN}running`
+
 /** Files that a running system reads to let users in, or to boot. */
 const CRITICAL_FILES = nameList(`
   /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /etc/crypttab /etc/inittab
-  /etc/nsswitch.conf /etc/login.defs /etc/ld.so.preload /etc/ssh/sshd_config
+  /etc/nologin /run/nologin /etc/nsswitch.conf /etc/login.defs /etc/ld.so.preload /etc/ssh/sshd_config
   /etc/default/grub /etc/pam.conf /etc/securetty /etc/profile /etc/bash.bashrc /etc/crontab
   /etc/master.passwd /etc/opasswd /etc/pam.d/common-auth /etc/pam.d/sudo /etc/pam.d/login
   /etc/pam.d/su /etc/pam.d/sshd /etc/pam.d/system-auth /etc/pam.d/common-account /etc/pam.d/common-password
@@ -105,7 +108,7 @@ const PROGRAM_DIRECTORY = /^\/(?:bin|sbin|usr\/local\/sbin)\/([^/]+)$/
 const SAFE_DEVICE =
   /^\/dev\/(?:null|zero|full|u?random|stdin|stdout|stderr|tty[^/]*|console|ptmx|fuse|kvm|loop[^/]*|loop-control|log|rtc\d*|vhost[^/]*|hwrng|video\d+|tun|pty[^/]*|(?:pts|pty|fd|shm|tcp|udp|net|snd|dri|input|bus|char|mqueue|hugepages|vfio|serial|usb|virtio-ports|cpu|cpuctl|cpuset|cgroup)(?:\/.*)?)$/
 const RAW_DEVICE =
-  /^\/dev\/(?:[shv]d[a-z*?\[\uFDD0-\uFDD8][^/]*|xvd[^/]*|nvme[^/]*|mmcblk[^/]*|disk(?:\d[^/]*|\/.*)|rdisk\d[^/]*|mapper\/(?!\uFDD0$).*|dm-[^/]*|md\/?[^/]*|bcache[^/]*|nbd[^/]*|zd\d[^/]*|zvol\/.*|ram\d[^/]*|pmem[^/]*|dax[^/]*|mtd[^/]*|ubi[^/]*|sr\d+|sg\d+|fd\d+|cciss\/.*|vg[^/]*\/.*|[^/]*vg[^/]*\/.*|ubuntu-vg\/.*|root|mem|kmem|port|nvram|block\/.*|cdrom|dasd[^/]*|drbd[^/]*|rbd[^/]*|sda|tpm\d*)$/
+  /^\/dev\/(?:[shv]d[a-z*?\[\uFDD0-\uFDD8][^/]*|xvd[^/]*|(?:a?da|vtbd|nda)\d+[^/]*|nvme[^/]*|mmcblk[^/]*|disk(?:\d[^/]*|\/.*)|rdisk\d[^/]*|mapper\/(?!\uFDD0$).*|dm-[^/]*|md\/?[^/]*|bcache[^/]*|nbd[^/]*|zd\d[^/]*|zvol\/.*|ram\d[^/]*|pmem[^/]*|dax[^/]*|mtd[^/]*|ubi[^/]*|sr\d+|sg\d+|fd\d+|cciss\/.*|vg[^/]*\/.*|[^/]*vg[^/]*\/.*|ubuntu-vg\/.*|root|mem|kmem|port|nvram|block\/.*|cdrom|dasd[^/]*|drbd[^/]*|rbd[^/]*|sda|tpm\d*)$/
 
 /** True for a block device, a raw disk or memory: writing there destroys without asking any file system. */
 export function isRawDevice(path: string): boolean {
@@ -117,7 +120,7 @@ export function isRawDevice(path: string): boolean {
 }
 
 const KERNEL_SWITCHES =
-  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/(?:security|reboot|kexec)[^/]*(?:\/.*)?|(?:class\/)?block\/.*\/device\/(?:delete|state)|fs\/selinux\/enforce|bus\/.*\/remove|class\/scsi_(?:host|device)\/.*\/(?:delete|state|host_reset))$/
+  /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq|kcore|kmsg|mtrr)$|^\/sys\/(?:power\/state|firmware\/efi\/efivars\/.*|kernel\/(?:security|reboot|kexec)[^/]*(?:\/.*)?|(?:class\/)?block\/.*\/device\/(?:delete|state)|fs\/selinux\/enforce|bus\/.*\/remove|bus\/\w+\/drivers\/(?:ahci|nvme|sd|virtio[^/]*)\/unbind|class\/scsi_(?:host|device)\/.*\/(?:delete|state|host_reset))$/
 
 /** `/bin` and `/usr/bin` are one directory on today's systems; names are compared in the short form. */
 function usrMerged(path: string): string {
@@ -158,6 +161,7 @@ export function locate(path: string, homes: readonly string[]): Located | undefi
   if (/^\/(home|Users)\/[^/.][^/]*$/.test(bare)) return { place: 'home', shown, contents }
   if (SYSTEM.has(bare) || (hasWildcard(bare) && SYSTEM_PARTS.some((known) => matches(parts, known))))
     return { place: 'system', shown, contents }
+  if (bare === `/lib/modules/${RUNNING}`) return { place: 'system', shown, contents }
   if (bare.startsWith('/boot/') && !BESIDE_BOOT.test(bare)) return { place: 'critical-file', shown, contents }
   if (FILES.has(bare) || (hasWildcard(bare) && FILE_PARTS.some((known) => matches(parts, known))))
     return { place: 'critical-file', shown, contents }
@@ -198,7 +202,9 @@ function matches(pattern: readonly string[], known: readonly string[]): boolean 
 export function criticalBelow(start: string, pattern: string): string[] {
   return start.startsWith('/')
     ? CRITICAL_FILES.filter(
-        (file) => isWithin(file, normalise(start)) && globMatches(pattern, file.slice(file.lastIndexOf('/') + 1)),
+        (file) =>
+          (isWithin(file, normalise(start)) || isWithin(`/usr${file}`, normalise(start))) &&
+          globMatches(pattern, file.slice(file.lastIndexOf('/') + 1)),
       )
     : []
 }

@@ -27,6 +27,9 @@ export const SELECTED = '\uFDD8'
 /** Nothing, when the command that was to print a directory failed (`$(cd x && pwd)`). */
 export const FAILED = '\uFDD9'
 
+/** What a table of file systems or disks shows: lines that begin with a device. */
+export const DEVICES = `/dev/${UNKNOWN}\n`
+
 /** As the mode of a write: the file is empty afterwards, or filled with nothing that was in it. */
 export const EMPTY = 'empty'
 /** In the place of a file's text: a named pipe, which holds nothing. */

@@ -4,7 +4,7 @@
  */
 import { GuardLimit } from '../../words/limits.js'
 import { resolvePath } from '../../words/paths.js'
-import { activate, hasUnknown, isConstant, STAR, TREE, unique } from '../../words/text.js'
+import { activate, EMPTY, hasUnknown, isConstant, STAR, TREE, unique } from '../../words/text.js'
 import { type Call, fieldsOf } from '../row/call.js'
 import { unescape } from '../../words/escapes.js'
 import { withPaths } from './paths.js'
@@ -12,11 +12,11 @@ import { decodedStrings, foldedCode, type Outside, strings } from './text.js'
 
 /** Calls that hand text to a shell or start a program. */
 const STARTS =
-  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|command|callCommand|readProcess|run-program|shell|shellout|Process|Command|run_command|execShellCmd|EXEC|runProgram)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||open\b[^\n;]*\|\s*["']|\bsystem\b/
+  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|system2|command|callCommand|readProcess|run-program|shell|shellout|Process|Command|run_command|execShellCmd|EXEC|runProgram)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||open\b[^\n;]*\|\s*["']|\bsystem\b/
 
 /** Calls that remove what they are given; the second group is read as the path. */
 const REMOVES_TREE =
-  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir(?:_all)?|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory(?:\/files)?|rmrf|removedirs|deleteRecursively|del_dir_r|removeItem|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*(?:atPath:\s*)?/g
+  /\b(?:rmtree|remove_tree|rm_rf|rm_r|remove_entry(?:_secure)?|remove_dir(?:_all)?|removeSync|emptyDirSync|emptyDir|rimraf(?:\.sync|Sync)?|deltree|delete_directory|RemoveAll|rmdirSync|rmdir_r|rm|rmSync|rmdir|delete-directory(?:\/files)?|rmrf|removedirs|deleteRecursively|del_dir_r|delete-tree|removeDirectoryRecursive|removePathForcibly|deleteSync|rmDir|removeDir|removeItem|deleteDir|delTree|(?<!(?<!\b(?:os|fs|fse|io|Deno|shutil|files|Files|File|FileUtils|path))\.)remove)\b!?\s*\(?\s*(?:atPath:\s*)?/g
 const REMOVES_FILE =
   /\b(?:os\.(?:remove|unlink|truncate)|delete-file|unlink(?:Sync)?|file\.remove|File\.(?:delete|unlink|truncate)|truncate(?:Sync)?|delete|os\.remove)\b\s*\(?\s*/g
 const WRITES =
@@ -69,7 +69,7 @@ export function judgeCode(code: string, language: string, call: Call): void {
   const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
   for (const match of redirect) call.walker.effect('overwrite', match[1] ?? '', call.shell, call.argv)
   if (
-    /\bos\.kill\s*\(\s*(?:-1\b|1\s*,(?!\s*0))|\b(?:process\.|posix_)kill\s*\(\s*-1\b|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(
+    /\bos\.kill\s*\(\s*(?:-1\b|1\s*,(?!\s*0))|\b(?:process\.|posix_)kill\s*\(\s*(?:-1\b|1\s*,(?!\s*0))|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(
       source,
     )
   )
@@ -166,7 +166,7 @@ function startedCommands(source: string, call: Call): void {
 
 /** Between two words of one argv: `"rm", ["-rf"`, `"rm").args(["-rf"`, `"rm" nil nil nil "-rf"`, `"rm" (list "-rf"`. */
 const NEIGHBOURS =
-  /^\s*(?:,\s*(?:\{\s*args\s*:\s*)?(?:\[\s*)?|\)\s*\.args?\(\s*&?\[?\s*|(?:\s+nil)+\s+|\s'?\((?:list\s+)?|\s+)$/
+  /^\s*(?:,\s*(?:\{\s*args\s*:\s*)?(?:\[\s*|c\(\s*)?|\)\s*\.args?\(\s*&?\[?\s*|(?:\s+nil)+\s+|\s'?\((?:list\s+)?|\s+)$/
 
 function runGroup(group: readonly string[], call: Call): void {
   if (group.length < 2) return
@@ -196,6 +196,14 @@ function fileCalls(source: string, call: Call): void {
   for (const path of enumerated(source)) effect('delete-tree', path)
   for (const match of source.matchAll(/\bunlink\s*\(?\s*(?:glob\s*\(?\s*(?:["']|qq?\W)([^"')}\]]+)|<([^>]+)>)/g))
     effect('delete', activate(match[1] ?? match[2] ?? ''))
+  // R's names below a directory, .NET's directories, PowerShell's emptied files.
+  for (const match of source.matchAll(/\b(?:unlink|file\.remove)\(\s*(?:list\.files|dir)\(\s*(["'])(\/[^"']*)\1/g))
+    effect('delete-tree', `${match[2]}/${STAR}`)
+  for (const match of source.matchAll(/\bunlink\s+dir\(?\s*["'](\/[^"']*)["']/g))
+    effect('delete', `${match[1]}/${STAR}`)
+  for (const match of source.matchAll(/Directory\]::Delete\(\s*["']([^"']+)["']/gi)) effect('delete-tree', match[1])
+  for (const match of source.matchAll(/\b(?:Clear-Content|Set-Content|Out-File)\s+(?:-\w+\s+)*["']?(\/[^\s"']+)/gi))
+    effect('overwrite', match[1], EMPTY)
   for (const match of source.matchAll(REMOVES_TREE)) effect('delete-tree', path(match.index + match[0].length))
   for (const match of source.matchAll(COPIES)) effect('overwrite', path(match.index + match[0].length))
   for (const match of source.matchAll(LANDS)) effect('overwrite', path(match.index + match[0].length))
@@ -238,10 +246,10 @@ function fileCalls(source: string, call: Call): void {
   ))
     effect('overwrite', match[1] ?? match[2])
   for (const match of source.matchAll(
-    /(?:\b(?:Path|File)\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch|rename|deleteDir)\b/g,
+    /(?:\b(?:Path|File|Directory|Pathname\.new)\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch|rename|deleteDir|deleteRecursively|deleteSync|rmtree)\b/g,
   ))
     effect(
-      match[2] === 'deleteDir'
+      /^(?:delete|rmtree)/.test(match[2] ?? '')
         ? 'delete-tree'
         : match[2] === 'rename'
           ? 'move'
@@ -263,7 +271,11 @@ function enumerated(source: string): string[] {
     /\b(?:unlink\w*|remove\w*|rmtree|rm(?:Sync|_rf|_r)?|rmdir\w*|delete)\b\s*\(?\s*(?:os\.path\.join|path\.join|File\.join|[A-Za-z_$"'`])|\.(?:unlink|rmdir)\(\)|\{[^}]*\bunlink\b[^}]*\}/.test(
       source,
     )
-  if (!removes || /\b(?:if|unless|filter|select|grep|endswith|endsWith|match|reject|skip|continue|next)\b/.test(source))
+  const conditions = source.replace(/\bif\s+[\w.]*(?:is_?file|is_?dir|exists)\([^()]*\)/g, '')
+  if (
+    !removes ||
+    /\b(?:if|unless|filter|select|grep|endswith|endsWith|match|reject|skip|continue|next)\b/.test(conditions)
+  )
     return []
   const deep =
     /\b(?:os\.walk|os\.fwalk|File::Find::find|Find\.find|walk)\s*\(?\s*["'](\/[^"']*)["']|\bPath\(\s*["'](\/[^"']*)["']\s*\)\.rglob\(\s*["']\*["']/g

@@ -1,6 +1,6 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
-import { hasUnknown, plain, TREE, UNKNOWN } from '../../words/text.js'
-import { basename, type Call, fieldsOf, known, onlyTalks, options, type Program, table } from '../row/call.js'
+import { DEVICES, hasUnknown, isConstant, plain, TREE, UNKNOWN } from '../../words/text.js'
+import { basename, type Call, fieldsOf, homesOf, known, onlyTalks, options, type Program, table } from '../row/call.js'
 import { judgeCode, outsideOf, printedBy } from './inline.js'
 import { decodeBase64 } from '../row/decoding.js'
 import { sed, sedOutput } from './sed.js'
@@ -46,6 +46,11 @@ const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
   crystal: { code: '' },
   swift: { code: 'e' },
   pwsh: { code: 'c', long: ['Command', 'EncodedCommand'] },
+  iex: { code: 'e', long: ['eval'] },
+  zx: { code: 'e', long: ['eval'] },
+  coffee: { code: 'e', long: ['eval'] },
+  dart: { code: '' },
+  kotlinc: { code: '' },
   swipl: { code: 'gt' },
   emacs: { code: '', long: ['eval', 'execute'] },
   gnuplot: { code: 'e' },
@@ -85,6 +90,8 @@ const OTHER_NAMES = new Map([
   ['wish', 'tclsh'],
   ['expect', 'tclsh'],
   ['clj', 'clojure'],
+  ['esno', 'ts'],
+  ['esrun', 'ts'],
 ])
 
 /** `python3.12`, `perl5.36`, `lua5.4`, `ruby3.1` are the same languages. */
@@ -105,7 +112,7 @@ export const interpret: Program = (call, name) => {
     short: spec.code + (spec.short ?? ''),
     long: [...(spec.long ?? [])],
     stop: !perlish,
-    singleDash: language === 'erl' || language === 'matlab',
+    singleDash: /^(?:erl|matlab|ecl|pwsh)$/.test(language),
   })
   const codes = [
     ...[...spec.code].flatMap((letter) => given.all(letter)),
@@ -129,7 +136,7 @@ export const interpret: Program = (call, name) => {
   // IPython's own: `!CMD` and `%sx CMD`.
   if (/^ipython/.test(name))
     for (const code of codes)
-      for (const [, line = ''] of plain(code).matchAll(/^\s*(?:!{1,2}|%sx |%system )(.*)$/gm))
+      for (const [, line = ''] of plain(code).matchAll(/^\s*(?:!{1,2}|%sx |%system |%(?=rm |mv |cp ))(.*)$/gm))
         call.walker.tryScript(line, call.shell)
   // `find / | perl -ne unlink`: each line names a file.
   if (perlish && codes.some((code) => /\bunlink\b\s*(?:\$_\s*)?(?:[;}]|$)/.test(plain(code))))
@@ -159,7 +166,7 @@ export const interpret: Program = (call, name) => {
   if (coded !== undefined) return [decodeBase64(coded.trim()) ?? UNKNOWN]
   if (codes.length > 0) return printedBy(codes.map(plain).join('\n'), call)
   const [file] =
-    language === 'deno' && given.operands[0] === 'run'
+    /^(?:deno|dart|nim)$/.test(language) && /^(?:run|e|r)$/.test(given.operands[0] ?? '')
       ? given.operands.slice(1).filter((word) => word === '-' || !word.startsWith('-'))
       : given.operands
   const module = language === 'python' ? given.get('m') : undefined
@@ -248,6 +255,18 @@ const awk: Program = (call) => {
   const everything =
     (call.stdin ?? []).some((text) => text.includes(TREE)) &&
     programs.every((program) => !/[/~]|==/.test(plain(program)))
+  const files = given.operands.slice(1).flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  const read = [...(call.stdin ?? []), ...files]
+  // The first column of a table of disks; the homes in a table of accounts.
+  if (read.includes(DEVICES) && /\bprint\s*\(?\$1\s*[;)}]/.test(plain(programs[0] ?? ''))) return [DEVICES]
+  if (
+    given.get('F', 'field-separator') === ':' &&
+    /^[^=/~]*(?:>=[^=/~]*)?\bprint\s+\$6\s*\}\s*$/.test(plain(programs[0] ?? ''))
+  )
+    return homesOf(call.shell)
+  const column = /^\s*(?:\/[^/]*\/\s*)?\{\s*print\s*\(?\$(\d)\)?;?\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
+  if (column !== undefined && given.get('F', 'field-separator') === undefined && read.some(isConstant))
+    return read.filter(isConstant).map((text) => columnOf(text, Number(column)))
   const recased = /^\s*\{\s*print\s+to(low|upp)er\(\s*\$0\s*\)\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
   if (recased !== undefined && call.stdin)
     return call.stdin.map((text) => (recased === 'low' ? text.toLowerCase() : text.toUpperCase()))
@@ -263,6 +282,14 @@ function knownLines(call: Call): string[] {
     .filter((text) => !hasUnknown(text))
     .flatMap((text) => text.split('\n').filter((line) => line !== ''))
     .slice(0, 20)
+}
+
+/** One word of each line; any line may be one of those that a pattern picks out. */
+function columnOf(text: string, at: number): string {
+  return text
+    .split('\n')
+    .map((line) => `${at === 0 ? line : (fieldsOf(line)[at - 1] ?? '')}\n`)
+    .join('')
 }
 
 /** `$0`, `$1`, ... of a program as the strings that one line makes of them. */
@@ -334,6 +361,7 @@ const emacs: Program = (call) => {
 export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['awk', 'gawk', 'mawk', 'nawk', 'original-awk', 'goawk'], awk),
   ...table(['sed', 'gsed', 'ssed'], sed),
+
   ...table(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red', 'less', 'more', 'most'], editor),
   emacs,
   emacsclient: emacs,

@@ -25,7 +25,7 @@ export function foldedCode(code: string, language: string, outside?: Outside): s
 }
 
 const HOME_CALLS =
-  /(?:(?:pathlib\.)?Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*["']~\/?["']\s*\)|os\.environ(?:\.get\()?\[?\(?\s*["']HOME["']\s*[\])]|os\.getenv\(\s*["']HOME["']\s*\)|process\.env\.HOME|process\.env\[["']HOME["']\]|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(\s*["']HOME["']\s*\)|\$_(?:ENV|SERVER)\[["']HOME["']\]|File\.expand_path\(["']~["']\)|Deno\.env\.get\(["']HOME["']\)|vim\.env\.HOME|\$HOME\b(?=\s*,))/g
+  /(?:(?:pathlib\.)?Path\.home\(\)|(?:os\.path\.)?expanduser\(\s*["']~\/?["']\s*\)|os\.environ(?:\.get\()?\[?\(?\s*["']HOME["']\s*[\])]|os\.getenv\(\s*["']HOME["']\s*\)|process\.env\.HOME|process\.env\[["']HOME["']\]|(?:os|require\(["'](?:node:)?os["']\))\.homedir\(\)|Dir\.home|ENV\[["']HOME["']\]|\$ENV\{["']?HOME["']?\}|getenv\(\s*["']HOME["']\s*\)|\$_(?:ENV|SERVER)\[["']HOME["']\]|File\.expand_path\(["']~["']\)|Deno\.env\.get\(["']HOME["']\)|vim\.env\.HOME|\bhomedir\(\)|\$HOME\b(?=\s*,))/g
 
 /** `expanduser("~/x")`, `Path("~/x").expanduser()`, `File.expand_path("~/x")`. */
 const HOME_PATHS =

@@ -20,7 +20,11 @@ export const find: Program = (call) => {
   for (; at < words.length && !/^[-(!,]/.test(words[at] ?? ''); at++) starts.push(words[at] ?? '')
   // An empty starting point is an error of its own: find says so and goes on with the others.
   const named = starts.filter((start) => start !== '')
-  if (starts.length === 0) named.push('.')
+  const list = words.indexOf('-files0-from')
+  if (list >= 0)
+    for (const text of call.walker.streams.contents(words[list + 1] ?? '', call.shell))
+      named.push(...text.split('\0').filter((path) => path.trim() !== ''))
+  if (starts.length === 0 && list < 0) named.push('.')
   starts.splice(0, starts.length, ...named)
   const follows = words.slice(0, at).some((word) => /^-[HL]$/.test(word))
   let narrowed = false

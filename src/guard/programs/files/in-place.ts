@@ -3,7 +3,7 @@
  * renamers; and those whose option names an output.
  */
 import { nameList } from '../../../contract/quote.js'
-import { plain, TREE } from '../../words/text.js'
+import { activate, plain, TREE } from '../../words/text.js'
 import { basename, options, type Program, table } from '../row/call.js'
 
 /** `gzip FILE` leaves FILE.gz and takes FILE away; to standard output, or with -k, it does not. */
@@ -101,7 +101,24 @@ export const IN_PLACE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['uniq', 'xxd'], writesOperand(1)),
   ...table(['convert', 'magick', 'ffmpeg'], writesOperand(-1)),
   ditto: writesOperand(-1),
-  ...table(['axel', 'shuf'], writesAfter('-o', '--output')),
+  ...table(['axel', 'shuf', 'iconv', 'ld', 'as', 'strip'], writesAfter('-o', '--output')),
+  // They change the last file that they are given.
+  ...table(['patchelf', 'upx', 'elfedit', 'objcopy'], (call) => {
+    if (call.argv.length > 2 && !call.argv.some((word) => /^--print/.test(word)))
+      call.walker.effect('overwrite', call.argv.at(-1) ?? '', call.shell, call.argv)
+    return undefined
+  }),
+  ...table(['ccrypt', 'ccencrypt'], (call) => {
+    const given = options(call.argv.slice(1), { short: 'EKkHyS' })
+    if (given.has('r', 'R', 'recursive'))
+      for (const word of given.operands) call.walker.effect('delete-tree', word, call.shell, call.argv)
+    return undefined
+  }),
+  mmv: (call) => {
+    const { operands } = options(call.argv.slice(1))
+    call.walker.effect('move', activate(operands[0] ?? ''), call.shell, call.argv)
+    return undefined
+  },
   ...table(['pax', 'star'], (call, name) => {
     for (const word of call.argv)
       if (word.startsWith('f=')) call.walker.effect('overwrite', word.slice(2), call.shell, call.argv)

@@ -1,5 +1,5 @@
 /** Tools that take files away: rm and everything that removes, empties or shreds what it names. */
-import { activate, ANYTHING, EMPTY, hasUnknown, NOTHING, plain, UNKNOWN } from '../../words/text.js'
+import { activate, ANYTHING, EMPTY, hasUnknown, NOTHING, plain, STAR, UNKNOWN } from '../../words/text.js'
 import { onlyTalks, options, type Program } from '../row/call.js'
 
 export const rm: Program = (call) => {
@@ -10,9 +10,12 @@ export const rm: Program = (call) => {
   const perhaps = given.operands.some((word) => word.startsWith(UNKNOWN) && !word.includes('/'))
   // rm itself refuses `./`: with an empty variable `rm -rf "./$X"` does nothing.
   const gone = given.operands.filter((word) => !(call.walker.guesses && /^\.\/*$/.test(plain(word))))
+  // With `globstar` two stars name everything below.
   for (const word of gone)
     call.walker.effect(
-      recursive || (perhaps && !hasUnknown(word) && !call.walker.guesses) ? 'delete-tree' : 'delete',
+      recursive || word.includes(STAR + STAR) || (perhaps && !hasUnknown(word) && !call.walker.guesses)
+        ? 'delete-tree'
+        : 'delete',
       word,
       call.shell,
       call.argv,

@@ -1,6 +1,6 @@
 /** Programs that lock people out, or switch off what protects and records the machine. */
 import { nameList } from '../../../contract/quote.js'
-import { plain } from '../../words/text.js'
+import { hasUnknown, plain } from '../../words/text.js'
 import { options, type Program, table } from '../row/call.js'
 
 /** root, or the user who works here. */
@@ -37,9 +37,10 @@ const usermod: Program = (call, name) => {
   const user = given.operands.map(plain)[0]
   const locks =
     given.has('L', 'lock') ||
-    /\/(?:false|nologin|true)$/.test(given.get('s', 'shell') ?? '') ||
+    /\/(?:false|nologin|true|null)$/.test(given.get('s', 'shell') ?? '') ||
     /^(?:0|1|1970-.*)$/.test(given.get('e', 'expiredate') ?? '') ||
-    given.get('p', 'password') !== undefined
+    given.get('p', 'password') !== undefined ||
+    (user === 'root' && given.get('u', 'uid', 'd', 'home', 'l', 'login') !== undefined)
   if (locks && isVital(user, call)) call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
   return becomesRoot(call, name)
 }
@@ -58,10 +59,22 @@ const becomesRoot: Program = (call, name) => {
 const chsh: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: 's', long: ['shell'] })
   const [user = call.shell.get('USER').values[0]] = given.operands.map(plain)
-  if (/\/(?:false|nologin|true)$/.test(given.get('s', 'shell') ?? '') && isVital(user, call))
+  if (/\/(?:false|nologin|true|null)$/.test(given.get('s', 'shell') ?? '') && isVital(user, call))
     call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
   return undefined
 }
+
+/** They open an editor on one file, and so does whoever names it. */
+const edits =
+  (file: string): Program =>
+  (call) => {
+    const target = options(call.argv.slice(1), { short: 'f', long: ['file'] }).get('f', 'file') ?? file
+    const environment = call.prefix?.shell ?? call.shell
+    for (const name of ['SUDO_EDITOR', 'VISUAL', 'EDITOR'])
+      for (const editor of environment.get(name).values)
+        if (/\s/.test(editor) && !hasUnknown(editor)) call.walker.tryScript(`${plain(editor)} ${target}`, call.shell)
+    return undefined
+  }
 
 /** `gpasswd -d USER sudo`: the user who works here may not become root any more. */
 const gpasswd: Program = (call, name) => {
@@ -102,6 +115,20 @@ export const ACCOUNT_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(nameList('useradd adduser'), becomesRoot),
   ...table(nameList('groupdel delgroup'), groupdel),
   chsh,
+  visudo: edits('/etc/sudoers'),
+  vipw: edits('/etc/passwd'),
+  vigr: edits('/etc/group'),
+  groupmod: (call, name) => {
+    const given = options(call.argv.slice(1), { short: 'gnpRP', long: ['gid', 'new-name'] })
+    if (plain(given.operands[0] ?? '') === 'root')
+      call.walker.report('overwrite-critical', [name, ...call.argv.slice(1)])
+    return undefined
+  },
+  'pam-auth-update': (call, name) => {
+    if (call.argv.includes('--remove') && call.argv.includes('unix'))
+      call.walker.report('overwrite-critical', [name, '--remove', 'unix'])
+    return undefined
+  },
   gpasswd,
   passwd,
   usermod,

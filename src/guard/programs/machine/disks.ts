@@ -146,8 +146,13 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   mkswap: formats,
   swapoff: () => undefined,
   wipefs,
-  ...table(nameList('blkdiscard nwipe make-bcache bmaptool rpi-imager balena etcher dd_rhelp ntfswipe'), always),
-  e2image: withFlag(/^-\w*I/),
+  ...table(
+    nameList(
+      'blkdiscard nwipe make-bcache bmaptool rpi-imager balena etcher dd_rhelp ntfswipe flashcp mformat virt-format',
+    ),
+    always,
+  ),
+  e2image: withFlag(/^-\w*(?:I|ra)/),
   partimage: withFlag(/^rest/),
   fsarchiver: (call) => {
     if (/^rest/.test(plain(call.argv[1] ?? '')) && call.argv.some((word) => /\bdest=\/dev\//.test(word)))
@@ -159,6 +164,12 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   gpt: withFlag(/^(?:destroy|create|remove)$/),
   'systemd-repart': withFlag(/^--empty=(?:force|create|require)$/),
   'systemd-cryptenroll': withFlag(/^--wipe-slot=/),
+  mmc: withFlag(/^(?:erase|writeprotect|gp|enh_area)$/),
+  guestfish: withFlag(/^(?:zero-device|mkfs|part-init|part-disk|wipefs|dd|copy-file-to-device)$/),
+  'ocs-sr': (call) => {
+    if (call.argv.some((word) => /^restore(?:disk|parts)$/.test(word))) call.walker.report('destroy-device', call.argv)
+    return undefined
+  },
   xfs_db: withFlag(/^-\w*x/),
   ...table(nameList('fdisk sfdisk cfdisk gdisk cgdisk sgdisk parted'), partitions),
   hdparm,
@@ -180,7 +191,7 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
     nameList(`
       partclone.ext4 partclone.ext3 partclone.xfs partclone.btrfs partclone.ntfs partclone.restore partclone.dd
     `),
-    withFlag(/^-\w*[rb]|^--restore|^--dev-to-dev/),
+    withFlag(/^-\w*[rbo]|^--restore|^--dev-to-dev|^--output/),
   ),
   flash_erase: always,
   flash_eraseall: always,

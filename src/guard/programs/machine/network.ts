@@ -21,7 +21,13 @@ const iptables: Program = (call, name) => {
     /^(DROP|REJECT)$/.test(words[policy + 2] ?? '')
   )
     call.walker.report('cut-network', [name, ...words])
-  else if (/^(?:-I|--insert) (?:INPUT|OUTPUT)(?: 1)? (?:-j|--jump) (?:DROP|REJECT)$/.test(words.join(' ')))
+  else if (
+    /^(?:-I|--insert) (?:INPUT|OUTPUT)(?: 1)? (?:-j|--jump) (?:DROP|REJECT)$/.test(words.join(' ')) ||
+    // Nobody comes in by ssh any more, from anywhere.
+    /^(?:-I|--insert) INPUT(?: 1)? (?:-p tcp |-m tcp )*--dport (?:22|ssh) (?:-j|--jump) (?:DROP|REJECT)$/.test(
+      words.join(' '),
+    )
+  )
     call.walker.report('cut-network', [name, ...words])
   return undefined
 }
@@ -51,8 +57,9 @@ const firewall: Program = (call, name) => {
   }
   if (name === 'iptables-restore' || name === 'nft') {
     const fed =
-      (call.stdin ?? []).some((input) => (name === 'nft' ? DROPS_TABLES.test(input) : input.trim() === '')) ||
-      /(^|\s)\/dev\/null(\s|$)/.test(text)
+      (call.stdin ?? []).some((input) =>
+        name === 'nft' ? DROPS_TABLES.test(input) : input.trim() === '' || /^(?!.*ACCEPT).*:INPUT DROP/s.test(input),
+      ) || /(^|\s)\/dev\/null(\s|$)/.test(text)
     if (fed) call.walker.report('flush-firewall', [name])
   }
   if (/(^|\s)--dry-run\b/.test(text)) return undefined
@@ -76,6 +83,9 @@ const ip: Program = (call) => {
   const few = / (?:cache|table (?!main|all|default|254)\w+|proto \w+|dev (?!eth|en|wl))/.test(text)
   if ((/^(r|route) (f|flush)\b/.test(text) && !few) || /^(r|route) (d|del|delete) default\b/.test(text))
     call.walker.report('cut-network', ['ip', ...words])
+  if (/^(r|route) (a|add) (?:blackhole|unreachable|prohibit) (?:default|0\.0\.0\.0\/0)\b/.test(text))
+    call.walker.report('cut-network', ['ip', ...words])
+  if (/^(a|addr|address) (f|flush) scope global$/.test(text)) call.walker.report('cut-network', ['ip', ...words])
   return undefined
 }
 

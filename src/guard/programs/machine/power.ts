@@ -101,7 +101,7 @@ const sysctl: Program = (call) => {
 }
 
 export const POWER_PROGRAMS: Readonly<Record<string, Program>> = {
-  ...table(nameList('shutdown reboot halt poweroff openrc-shutdown'), power),
+  ...table(nameList('shutdown reboot halt poweroff openrc-shutdown pm-suspend pm-hibernate pm-suspend-hybrid'), power),
   rtcwake,
   ...table(nameList('init telinit runit-init'), init),
   // Down by a word among others.
@@ -113,9 +113,30 @@ export const POWER_PROGRAMS: Readonly<Record<string, Program>> = {
       call.walker.report('host-down', [name, ...words.slice(0, 3)])
     return undefined
   }),
+  // Without a host it is the board of this machine.
+  ipmitool: (call) => {
+    const given = options(call.argv.slice(1), { short: 'IHUPpLEf' })
+    if (
+      given.get('H') === undefined &&
+      /\bpower (?:off|reset|cycle|soft|diag)\b/.test(given.operands.map(plain).join(' '))
+    )
+      call.walker.report('host-down', call.argv)
+    return undefined
+  },
   systemctl,
   service,
   'rc-service': service,
+  // They name what is to be done first.
+  ...table(nameList('rc-update sv initctl update-rc.d chkconfig'), (call, name) => {
+    const words = options(call.argv.slice(1)).operands.map(plain)
+    const unit = words.find((word) => VITAL_UNITS.test(word))
+    if (
+      unit !== undefined &&
+      words.some((word) => /^(?:del|delete|down|stop|exit|force-stop|remove|disable|off)$/.test(word))
+    )
+      call.walker.report('cut-network', [name, ...words])
+    return undefined
+  }),
   ...table(nameList('dbus-send busctl gdbus qdbus'), bus),
   loginctl,
   sysctl,

@@ -129,7 +129,10 @@ export function fieldsOf(text: string): string[] {
 /** env -S splits on blanks and knows quotes, escapes and `\_`; so does tar, but for the last. */
 export function splitString(text: string): string[] {
   const words: string[] = []
-  for (const match of plain(text).matchAll(/(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?:[^\s"'\\]|\\.)+))+/gs))
+  // Between words `\\_` is a blank that separates, inside of quotes one that does not.
+  for (const match of plain(text)
+    .replace(/^[^"']*$/, (bare) => bare.replaceAll('\\_', ' '))
+    .matchAll(/(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?:[^\s"'\\]|\\.)+))+/gs))
     words.push(match[0].replace(/\\_/g, ' ').replace(/["']/g, '').replace(/\\(.)/g, '$1'))
   return words
 }
@@ -141,6 +144,11 @@ export function known(text: string | undefined): text is string {
 /** The same program under several names. */
 export function table(names: readonly string[], program: Program): Record<string, Program> {
   return Object.fromEntries(names.map((name) => [name, program]))
+}
+
+/** The homes that a table of accounts names. */
+export function homesOf(shell: ShellState): Alternatives {
+  return [`/root\n${shell.home.join('\n')}\n`]
 }
 
 /** What `env`, `set` and `declare -p` print of the variables that hold a secret; undefined where none does. */

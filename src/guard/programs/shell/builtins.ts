@@ -1,6 +1,7 @@
 /** Shell builtins that change what later words mean: variables, aliases, traps, code from text. */
 import { nameSet } from '../../../contract/quote.js'
 import { assign } from '../../words/assignments.js'
+import { mayHoldCode } from '../../words/folding.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
 import { type Call, fieldsOf, listed, options, type Program, splitString } from '../row/call.js'
 import { DIRECTORY_BUILTINS } from './directories.js'
@@ -58,14 +59,20 @@ const declare: Program = (call) => {
   // `export "D=/"` and `declare $x` arrive as plain words.
   for (const word of call.argv.slice(1)) {
     const text = /^([A-Za-z_]\w*)(\+?=)(.*)$/s.exec(word)
+    // `declare 'a[$(cmd)]=1'` runs the substitution in its subscript.
+    const element = text ? null : /^([A-Za-z_]\w*\[.*?\])(?:=(.*))?$/s.exec(plain(word))
+    if (element?.[1] !== undefined) call.walker.calculated([element[1]], call.shell)
+    if (element?.[2] !== undefined) call.shell.setTarget(element[1] ?? '', [element[2]])
     if (!text || call.declared.some((assignment) => assignment.name === text[1])) continue
     const before = text[2] === '+=' ? (call.shell.get(text[1] ?? '').values[0] ?? '') : ''
     call.shell.set(text[1] ?? '', [before + plain(text[3] ?? '')])
+    if (call.shell.integers.has(text[1] ?? '')) call.walker.calculated([plain(text[3] ?? '')], call.shell)
   }
   if (call.argv[0] !== 'export' && call.argv.some((arg) => /^-\w*n/.test(arg))) {
     for (const { name } of call.declared) {
       const target = call.shell.get(name).values[0] ?? ''
       if (/^[A-Za-z_]\w*$/.test(target) && target !== name) call.shell.refer(name, target)
+      else if (mayHoldCode(target)) call.walker.calculated([target], call.shell)
     }
   }
   for (const { name } of call.declared) {
@@ -178,7 +185,7 @@ const set: Program = ({ argv, shell }) => {
 }
 
 const shift: Program = ({ argv, shell }) => {
-  const count = Number(argv[1] ?? 1) || 1
+  const count = /^\d+$/.test(argv[1] ?? '') ? Number(argv[1]) : 1
   if (shell.positionalWays) shell.positionalWays = shell.positionalWays.map((way) => way.slice(count))
   return NOTHING
 }
@@ -284,8 +291,18 @@ const readlineHook: Program = ({ argv, shell, walker }) => {
   // `compgen -G PATTERN` prints the names that the pattern matches.
   const pattern = argv[0] === 'compgen' ? given.get('G') : undefined
   if (pattern !== undefined) return [`${activate(pattern)}\n`]
+  if (argv[0] === 'compgen' && given.has('d', 'f')) return given.operands.map((start) => `${activate(`${start}*`)}\n`)
   for (const text of [...given.all('C'), ...given.all('x')])
     walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
+  // The words of `-W` are expanded, the function of `compgen -F` is called.
+  for (const text of given.all('W')) walker.prompt(plain(text), shell)
+  if (argv[0] === 'compgen') for (const name of given.all('F')) walker.tryScript(name, shell)
+  return ANYTHING
+}
+
+/** `fc -e EDITOR`: the editor is a command line. */
+const fc: Program = ({ argv, shell, walker }) => {
+  for (const line of options(argv.slice(1), { short: 'e' }).all('e')) walker.tryScript(plain(line), shell)
   return ANYTHING
 }
 
@@ -337,7 +354,8 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
     return NOTHING
   },
   let: subscripted(silent),
-  wait: silent,
+  wait: subscripted(silent),
+  fc,
   disown: silent,
   umask: silent,
   continue: silent,

@@ -8,7 +8,7 @@ function namesIn(argv: readonly string[], name: string): readonly (string | unde
   if (name === 'let') return argv.slice(1)
   if (name === 'printf') return argv[1] === '-v' ? [argv[2]] : []
   if (name === 'unset' || name === 'read') return options(argv.slice(1), { short: 'adeinNptu' }).operands
-  const at = argv.indexOf('-v')
+  const at = argv.indexOf(name === 'wait' ? '-p' : '-v')
   return at > 0 ? [argv[at + 1]] : []
 }
 

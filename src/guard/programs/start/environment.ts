@@ -5,6 +5,8 @@ import { type Call, listed, type Program, splitString } from '../row/call.js'
 
 export const env: Program = (call) => {
   const inner = call.shell.fork()
+  const split = (text: string): string[] =>
+    splitString(text.replace(/\$\{(\w+)\}/g, (_, name: string) => call.shell.get(name).values[0] ?? ''))
   let words = call.argv.slice(1)
   for (let guard = 0; guard < 100; guard++) {
     const word = words[0] ?? ''
@@ -18,12 +20,12 @@ export const env: Program = (call) => {
       words = chdir(words, 1, word.slice(word.indexOf('=') + 1), word, inner)
     else if (/^-[uC]./.test(word)) words = chdir(words, 1, word.slice(2), word, inner)
     else if (word === '-a') words.splice(0, 2)
-    else if (word === '-S' || word === '--split-string') words = [...splitString(words[1] ?? ''), ...words.slice(2)]
+    else if (word === '-S' || word === '--split-string') words = [...split(words[1] ?? ''), ...words.slice(2)]
     else if (word.startsWith('--split-string='))
-      words = [...splitString(word.slice('--split-string='.length)), ...words.slice(1)]
+      words = [...split(word.slice('--split-string='.length)), ...words.slice(1)]
     else if (/^-[iv0]*S/.test(word))
       words = [
-        ...splitString(word.replace(/^-[iv0]*S/, '') || (words[1] ?? '')),
+        ...split(word.replace(/^-[iv0]*S/, '') || (words[1] ?? '')),
         ...words.slice(/^-[iv0]*S$/.test(word) ? 2 : 1),
       ]
     else if (/^-[iv0]+[uC]/.test(word)) words.splice(0, 2)

@@ -11,11 +11,14 @@ import { bwrap, byOption, capsh, emulator, gdb, shellIfEmpty, ssh, sshpass, term
 import { runner, RUNNERS } from './runners.js'
 import { WRAPPERS } from './rows.js'
 
+const ARCHITECTURE = /^(?:linux\d*|i\d86|x86|arm|aarch|ppc|powerpc|s390|mips|sparc|alpha|ia64|riscv|parisc|uname)/
+
 const wrap: Program = (call, name) => {
   const spec = WRAPPERS[name] ?? {}
   const given = options(call.argv.slice(1), { ...spec, stop: true })
   if (spec.idle?.some((flag) => given.flags.includes(flag))) return undefined
   let rest = given.operands.slice(spec.skip ?? 0)
+  if (name === 'setarch' && !ARCHITECTURE.test(given.operands[0] ?? '')) rest = given.operands
   // A context in one word stands in front of the command; options say the parts of it.
   if (name === 'runcon' && given.flags.length === 0) rest = rest.slice(1)
   if (name === 'systemd-run')
