@@ -58,9 +58,24 @@ describe.skipIf(!canConfine)('planted by a command', () => {
   })
 
   test.each([
-    ['a name below a directory', 'mkdir -p stash/mise; echo evil >stash/mise/config.toml', 'mv stash .config', '.config/mise'],
-    ['a name below a directory that came first', 'mkdir -p s/hooks; echo evil >s/hooks/x', 'mv s .github', '.github/hooks'],
-    ['the same, one by one', 'mkdir -p s; echo evil >s/config.toml', 'mkdir .jj; mv s .jj/repo', '.jj/repo/config.toml'],
+    [
+      'a name below a directory',
+      'mkdir -p stash/mise; echo evil >stash/mise/config.toml',
+      'mv stash .config',
+      '.config/mise',
+    ],
+    [
+      'a name below a directory that came first',
+      'mkdir -p s/hooks; echo evil >s/hooks/x',
+      'mv s .github',
+      '.github/hooks',
+    ],
+    [
+      'the same, one by one',
+      'mkdir -p s; echo evil >s/config.toml',
+      'mkdir .jj; mv s .jj/repo',
+      '.jj/repo/config.toml',
+    ],
   ])('%s that is older than the command that moves it in', async (_, first, second, name) => {
     const { engine, work } = await ground()
     await engine.run({ command: first })

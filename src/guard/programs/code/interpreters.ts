@@ -361,7 +361,6 @@ const emacs: Program = (call) => {
 export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['awk', 'gawk', 'mawk', 'nawk', 'original-awk', 'goawk'], awk),
   ...table(['sed', 'gsed', 'ssed'], sed),
-
   ...table(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red', 'less', 'more', 'most'], editor),
   emacs,
   emacsclient: emacs,
