@@ -49,7 +49,10 @@ const script = Array.from({ length: 500 }, (_, i) => `echo "step ${i}" && test -
   '\n',
 )
 
-/** Whole scripts of this machine, each once: what its programs and packages are made of. More directories may be named in SCRIPTS. */
+/**
+ * Whole scripts of this machine, each once: what its programs and packages are made of. More directories may be named
+ * in SCRIPTS.
+ */
 function scriptsOfThisMachine(): string[] {
   const found = new Set<string>()
   const look = (directory: string, depth: number): void => {

@@ -1,4 +1,7 @@
-/** How fast output is searched for secrets, what it costs to have more of them, and whether memory stays flat. Speeds are per second of processor time, so that busy neighbours do not count. */
+/**
+ * How fast output is searched for secrets, what it costs to have more of them, and whether memory stays flat. Speeds
+ * are per second of processor time, so that busy neighbours do not count.
+ */
 import { randomBytes } from 'node:crypto'
 import { createMasker } from '../src/secrets/mask/masker.js'
 

@@ -1,4 +1,7 @@
-/** How small and quick the MCP server is: first tools/list against a bare node, a call of `:` against a plain spawn. `node bench/run.mjs mcp`; another server can be named when the bundle is run by hand. */
+/**
+ * How small and quick the MCP server is: first tools/list against a bare node, a call of `:` against a plain spawn.
+ * `node bench/run.mjs mcp`; another server can be named when the bundle is run by hand.
+ */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** How fast output is kept and shaped: GB/s of the transcript, the decoder, the stripper and the filter, and the memory they grow by. Bundled before it runs: `npx rolldown bench/output.ts --platform node -d DIR`. */
+/**
+ * How fast output is kept and shaped: GB/s of the transcript, the decoder, the stripper and the filter, and the memory
+ * they grow by. Bundled before it runs: `npx rolldown bench/output.ts --platform node -d DIR`.
+ */
 import { stripVTControlCharacters } from 'node:util'
 import { createAnsiStripper } from '../src/output/terminal/ansi.js'
 import { clipEnds } from '../src/output/clip.js'

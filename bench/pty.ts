@@ -1,4 +1,7 @@
-/** What a terminal costs: a run on one against a run on pipes, an echo, a flood, a screen, and the time until a prompt is reported. */
+/**
+ * What a terminal costs: a run on one against a run on pipes, an echo, a flood, a screen, and the time until a prompt
+ * is reported.
+ */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** What a sandbox costs: a fresh command, a session's command and a session's start, inside and outside, bubblewrap and Anthropic's runtime beside it. */
+/**
+ * What a sandbox costs: a fresh command, a session's command and a session's start, inside and outside, bubblewrap and
+ * Anthropic's runtime beside it.
+ */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +27,8 @@ function bubblewrap(): Promise<unknown> {
   })
 }
 
-// Anthropic's sandbox runtime, where CERITH_SRT names its package directory: set up once, each command wrapped and started.
+// Anthropic's sandbox runtime, where CERITH_SRT names its package directory: set up once, each command wrapped and
+// started.
 const runtime = await (async () => {
   const path = process.env['CERITH_SRT']
   if (!path) return null
@@ -61,9 +65,9 @@ await compare(
   rounds,
 )
 
-// The goal (1.02x) is 15 microseconds: less than two engines of the same kind differ by chance (where their memory lies,
-// which processor their shells are woken on). So new engines are made several times, the first of the two changing, and
-// as a control the same is measured between two engines that both have no sandbox.
+// The goal (1.02x) is 15 microseconds: less than two engines of the same kind differ by chance (where their memory
+// lies, which processor their shells are woken on). So new engines are made several times, the first of the two
+// changing, and as a control the same is measured between two engines that both have no sandbox.
 const SETS = 6
 const PAIRS = 800
 async function sessionRatios(title: string, sandbox: boolean): Promise<void> {

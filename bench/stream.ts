@@ -1,10 +1,11 @@
 /**
- * What an agent does: a stream of different everyday commands, each run once, in a session, in a bare bash over a pipe, and in a bash that is
- * spawned for it. One command at a time in all three, in changing order, so that a busy machine slows all of them alike. There are two
- * streams: a list, and one that is put together by chance from other words (SEED=...), for which nothing has been tuned.
+ * What an agent does: a stream of different everyday commands, each run once, in a session, in a bare bash over a pipe,
+ * and in a bash that is spawned for it. One command at a time in all three, in changing order, so that a busy machine
+ * slows all of them alike. There are two streams: a list, and one that is put together by chance from other words
+ * (SEED=...), for which nothing has been tuned.
  *
- * The package as it is built (`npm run build` first), with what V8 compiled of it in an earlier process, as every process but the first
- * has it: the first run after a build is not the one to note.
+ * The package as it is built (`npm run build` first), with what V8 compiled of it in an earlier process, as every
+ * process but the first has it: the first run after a build is not the one to note.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** What a try costs beside the same sandbox without one: commands, writing, and what diff and accept take over a large tree. */
+/**
+ * What a try costs beside the same sandbox without one: commands, writing, and what diff and accept take over a large
+ * tree.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

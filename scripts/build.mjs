@@ -225,8 +225,8 @@ async function write(input, output, transform = {}) {
     // The SDK would bring a JSON Schema compiler of 300 KB that nothing here uses.
     resolve: { alias: { '@modelcontextprotocol/server/_shims': join(root, 'src/mcp/server/sdk-shims.ts') } },
     onLog(level, log, handle) {
-      // Dependencies carry annotations and import circles; those of this package are checked by the tests; what is imported later
-      // stands in the same script and is evaluated later.
+      // Dependencies carry annotations and import circles; those of this package are checked by the tests; what is
+      // imported later stands in the same script and is evaluated later.
       if (!['CIRCULAR_DEPENDENCY', 'INVALID_ANNOTATION', 'INEFFECTIVE_DYNAMIC_IMPORT'].includes(log.code))
         handle(level, log)
     },

@@ -1,4 +1,7 @@
-/** Builds dist/ once when a source is newer, so that tests can start the command line as a user does, and gives them a temporary directory of their own. */
+/**
+ * Builds dist/ once when a source is newer, so that tests can start the command line as a user does, and gives them a
+ * temporary directory of their own.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +28,10 @@ export default function setup(): () => void {
   return withTemporaryFolder()
 }
 
-/** Everything that tests put into the temporary directory goes with the run. Some of it other users must be able to enter. */
+/**
+ * Everything that tests put into the temporary directory goes with the run. Some of it other users must be able to
+ * enter.
+ */
 function withTemporaryFolder(): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'ct-'))
   chmodSync(folder, 0o755)

@@ -1,4 +1,7 @@
-/** What the page costs: its size, its first paint, a thousand jobs, a flood. Times count on a quiet machine, and are printed. */
+/**
+ * What the page costs: its size, its first paint, a thousand jobs, a flood. Times count on a quiet machine, and are
+ * printed.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gzipSync } from 'node:zlib'

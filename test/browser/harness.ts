@@ -1,4 +1,7 @@
-/** A browser, `cerith ui` as a process of its own, and engines of "agents" beside them: the person's side as it is in life. */
+/**
+ * A browser, `cerith ui` as a process of its own, and engines of "agents" beside them: the person's side as it is in
+ * life.
+ */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,4 +1,7 @@
-/** Every view as a picture, on a desk and on a phone, light and dark, empty and broken; and each of them without violations. */
+/**
+ * Every view as a picture, on a desk and on a phone, light and dark, empty and broken; and each of them without
+ * violations.
+ */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

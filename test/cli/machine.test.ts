@@ -1,4 +1,7 @@
-/** Machines that lack something: few descriptors, no /proc, an old bash, a home that cannot be written. One right message, and never a false success. */
+/**
+ * Machines that lack something: few descriptors, no /proc, an old bash, a home that cannot be written. One right
+ * message, and never a false success.
+ */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -44,7 +44,10 @@ export function expectLike(actual: string, shown: string, what: string): void {
   expect(tidy(actual), what).toMatch(new RegExp(`^${pattern}$`))
 }
 
-/** Runs what stands behind each `$ ` of a `console` block and compares what comes with the lines below it; `$id` is kept from step to step. */
+/**
+ * Runs what stands behind each `$ ` of a `console` block and compares what comes with the lines below it; `$id` is kept
+ * from step to step.
+ */
 export function runSteps(
   body: string,
   { cwd, env, what }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly what: string },

@@ -1,6 +1,7 @@
 /**
- * README and docs tell the truth: every `js` snippet runs (and prints the `text` block right behind it), every `console` snippet
- * gives what it shows, every `json` snippet that is a configuration is a valid one. `...` in a shown output stands for anything.
+ * README and docs tell the truth: every `js` snippet runs (and prints the `text` block right behind it), every
+ * `console` snippet gives what it shows, every `json` snippet that is a configuration is a valid one. `...` in a shown
+ * output stands for anything.
  */
 import { spawnSync } from 'node:child_process'
 import {

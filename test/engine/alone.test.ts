@@ -1,4 +1,6 @@
-/** Every asynchronous method settles when it is all that its host waits for, however long the engine was idle before. */
+/**
+ * Every asynchronous method settles when it is all that its host waits for, however long the engine was idle before.
+ */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,7 @@
-/** Password prompts answered from the engine's secrets: the program gets the value, and neither the command nor the model sees it. */
+/**
+ * Password prompts answered from the engine's secrets: the program gets the value, and neither the command nor the
+ * model sees it.
+ */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'

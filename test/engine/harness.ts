@@ -1,4 +1,6 @@
-/** What engine tests share: an engine with a state directory of its own, and the truth about processes from the kernel. */
+/**
+ * What engine tests share: an engine with a state directory of its own, and the truth about processes from the kernel.
+ */
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Each host's messages, as the hosts of test:hosts send them (Cursor's and VS Code's as their documentation shows them). */
+/**
+ * Each host's messages, as the hosts of test:hosts send them (Cursor's and VS Code's as their documentation shows
+ * them).
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,6 @@
-// Runs inside a private network namespace: Claude Code in a terminal (tmux), a scripted model whose command needs a person's word,
-// and the keys that a person would press in the form that the host shows. Prints one JSON line with what the model read.
+// Runs inside a private network namespace: Claude Code in a terminal (tmux), a scripted model whose command needs a
+// person's word, and the keys that a person would press in the form that the host shows. Prints one JSON line with what
+// the model read.
 //   node ask-play.mjs CACHE SERVER KEY...
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'

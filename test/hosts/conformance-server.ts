@@ -1,4 +1,7 @@
-/** Our HTTP door and our server, with the tools, prompts and resources that the conformance suite calls by name. For tests only. */
+/**
+ * Our HTTP door and our server, with the tools, prompts and resources that the conformance suite calls by name. For
+ * tests only.
+ */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import {

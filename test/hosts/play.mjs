@@ -1,5 +1,5 @@
-// Runs inside a private network namespace: starts the scripted model, lets a real host play the scenes against our server,
-// and checks what reached the model. Prints one JSON line.
+// Runs inside a private network namespace: starts the scripted model, lets a real host play the scenes against our
+// server, and checks what reached the model. Prints one JSON line.
 //   node play.mjs HOST CACHE SERVER...
 // With PLAY_KILL the host is killed (-9) during the first command instead, and nothing may be left of it.
 import { spawn, spawnSync } from 'node:child_process'
@@ -204,7 +204,8 @@ for (const [at, { what, facts }] of SCENES.entries()) {
 }
 if (process.env.PLAY_KEEP)
   writeFileSync(process.env.PLAY_KEEP, JSON.stringify({ seen: model.seen, requests: model.requests, output }, null, 1))
-// A host that was too busy to wait for its servers asks its model without any tool of cerith: that says nothing about cerith.
+// A host that was too busy to wait for its servers asks its model without any tool of cerith: that says nothing about
+// cerith.
 const hadTools = model.requests.some(({ body }) => findOurs(toolsIn(body)))
 console.log(
   JSON.stringify({

@@ -1,5 +1,6 @@
 // `npm run test:hosts [NAME...]`: our MCP server with the hosts, inspectors and suites of others, offline once they are installed.
-// They are kept in a cache outside the repository. What cannot run here is skipped and says why; what fails makes the exit code 1.
+// They are kept in a cache outside the repository. What cannot run here is skipped and says why; what fails makes the
+// exit code 1.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -287,7 +288,9 @@ async function play(host) {
   return `success, failure, refusal, timeout and yield reached the model; killed with -9 its command was gone after ${killed.afterMs} ms`
 }
 
-/** A command of 50 s with the server as it is by default, a server that is killed under a call, and the call after that. */
+/**
+ * A command of 50 s with the server as it is by default, a server that is killed under a call, and the call after that.
+ */
 async function long(host) {
   const node = modernNode()
   installed(host)

@@ -11,7 +11,10 @@ const { PLAY_KILL: sleeping, PLAY_LONG: long } = process.env
 /** The player kills the server when this file is there. */
 export const MARK = join(tmpdir(), `cerith-play-mark-${process.pid}`)
 
-/** What takes a minute: a command longer than hosts wait, with the server as it is by default, and a server that is killed under a call. */
+/**
+ * What takes a minute: a command longer than hosts wait, with the server as it is by default, and a server that is
+ * killed under a call.
+ */
 const LONG = [
   {
     what: '50 s',

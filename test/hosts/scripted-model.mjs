@@ -1,9 +1,10 @@
-// A model that always wants the same things: speaks just enough of three vendors' APIs for a host to call our tools and hand back the results.
+// A model that always wants the same things: speaks just enough of three vendors' APIs for a host to call our tools and
+// hand back the results.
 import { createServer } from 'node:http'
 
 /**
- * Starts it on loopback; `seen[i]` is what came back for scene i. `findTool` picks the tool to call from the request's list,
- * as { name, namespace?, args } with the arguments of a scene.
+ * Starts it on loopback; `seen[i]` is what came back for scene i. `findTool` picks the tool to call from the request's
+ * list, as { name, namespace?, args } with the arguments of a scene.
  */
 export async function startModel(vendor, { scenes, findTool }) {
   const seen = []

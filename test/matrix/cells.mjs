@@ -178,7 +178,10 @@ async function emulatedPrograms(installed) {
   return { ...cell, env: { ...cell.env, ...SLOW, ...LOWER }, clean: unregister }
 }
 
-/** A whole machine: a kernel of that processor starts the checks from a file system in memory, and its console is what they print. */
+/**
+ * A whole machine: a kernel of that processor starts the checks from a file system in memory, and its console is what
+ * they print.
+ */
 async function emulatedMachine(installed, kind) {
   const qemu = which(`qemu-system-${kind.qemu}`, 'qemu-system-arm, qemu-system-misc')
   const image = new RegExp(`^linux-image-[\\d.]+\\+deb13-${kind.kernel}$`)

@@ -1,4 +1,5 @@
-// What must be true on every machine, by the package as it is installed there. Runs inside a cell; prints one line of JSON per check.
+// What must be true on every machine, by the package as it is installed there. Runs inside a cell; prints one line of
+// JSON per check.
 //   node checks.mjs FOLDER [BASH]     FOLDER holds node_modules/cerith
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -22,7 +23,10 @@ const session = await engine.session('matrix')
 const isLower = process.env['LOWER_TIER'] === '1'
 const run = (command, more = {}) => engine.run({ command, ...more })
 const say = (command, more = {}) => session.run({ command, ...more })
-/** One that has ended and is never waited for has ended: the first process of a cell may be Node, which takes no orphans. */
+/**
+ * One that has ended and is never waited for has ended: the first process of a cell may be Node, which takes no
+ * orphans.
+ */
 const alive = (pid) => {
   try {
     process.kill(pid, 0)

@@ -13,7 +13,10 @@ const ARCHIVES = {
   ubuntu: 'http://archive.ubuntu.com/ubuntu',
 }
 
-/** Unpacks the packages of one release into a folder (by name, or the newest of a pattern); answers the folder. Throws with a word when they cannot be had. */
+/**
+ * Unpacks the packages of one release into a folder (by name, or the newest of a pattern); answers the folder. Throws
+ * with a word when they cannot be had.
+ */
 export async function unpack({ archive, suite, arch = 'amd64', names }) {
   const digest = createHash('sha256').update(names.join()).digest('hex').slice(0, 12)
   const folder = join(cache, `${suite}-${arch}-${digest}`)

@@ -1,4 +1,5 @@
-// Ten minutes of chaos with a seed per minute: `node test/nightly/chaos-run.mjs [minutes] [seed]`. Exit 1 names the seed that found something.
+// Ten minutes of chaos with a seed per minute: `node test/nightly/chaos-run.mjs [minutes] [seed]`. Exit 1 names the
+// seed that found something.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

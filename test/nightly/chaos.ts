@@ -1,4 +1,7 @@
-/** Random starts, reads, waits, kills and clean-ups by several engines on one state directory, which are killed with -9 and started again. Every answer is checked against what must be true. */
+/**
+ * Random starts, reads, waits, kills and clean-ups by several engines on one state directory, which are killed with -9
+ * and started again. Every answer is checked against what must be true.
+ */
 import type { JobInfo } from '../../src/index.js'
 import { processesMarked } from '../../src/os/process/proc.js'
 import { eventually, startHost, type EngineHost } from '../engine/engine-host.js'

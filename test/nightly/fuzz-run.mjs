@@ -1,5 +1,6 @@
-// The differential fuzzer of sessions against a plain bash, long and with a seed of its own: `node test/nightly/fuzz-run.mjs [runs] [seed]`.
-// A failure is shrunk and names its seed; `CERITH_SEED=n npx vitest run test/engine/session/fuzz.test.ts` shows it again.
+// The differential fuzzer of sessions against a plain bash, long and with a seed of its own: `node
+// test/nightly/fuzz-run.mjs [runs] [seed]`. A failure is shrunk and names its seed; `CERITH_SEED=n npx vitest run
+// test/engine/session/fuzz.test.ts` shows it again.
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -127,7 +127,9 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   web: ['ws'],
 }
 
-/** A helper for a secret is started by the vault; the command line measures spawn and starts itself for its self-test. */
+/**
+ * A helper for a secret is started by the vault; the command line measures spawn and starts itself for its self-test.
+ */
 const STARTS_PROCESSES = ['os/', 'vault/secret-command.ts', 'cli/verbs/setup/measure.ts', 'cli/doctor/']
 const SENDS_SIGNALS = ['os/', 'vault/']
 /** Rooms that own files of their own on disk, and the files of doors that read what a person names. */
@@ -325,7 +327,8 @@ test('no file imports itself through others', () => {
     }
   }
   for (const file of files) visit(file, [])
-  // The list of verbs is what completion is made from, and completion is one of them; it is loaded when it is asked for.
+  // The list of verbs is what completion is made from, and completion is one of them; it is loaded when it is asked
+  // for.
   expect(circles.filter((circle) => !circle.includes('cli/verbs/setup/completion.ts'))).toEqual([])
 })
 

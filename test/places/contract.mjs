@@ -1,4 +1,5 @@
-// What every place must do, whatever leads there. Each check gets the engine of the place and a way to open another one.
+// What every place must do, whatever leads there. Each check gets the engine of the place and a way to open another
+// one.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -37,7 +38,10 @@ function frame(kind, message) {
   return Buffer.concat([head, payload])
 }
 
-/** Sockets of far engines that have this pid where they are, as this machine reaches them: every place of the contract runs on it. */
+/**
+ * Sockets of far engines that have this pid where they are, as this machine reaches them: every place of the contract
+ * runs on it.
+ */
 function socketsOf(pid) {
   return clientsWith('dist/far.js').flatMap((each) => {
     const words = readFileSync(`/proc/${each}/cmdline`, 'latin1').split('\0')

@@ -1,4 +1,5 @@
-// fleet.mjs URL STATE: a program with two agents at places that are made for them and one made ahead; ended by its test.
+// fleet.mjs URL STATE: a program with two agents at places that are made for them and one made ahead; ended by its
+// test.
 import { join } from 'node:path'
 import { root } from '../../scripts/ensure.mjs'
 

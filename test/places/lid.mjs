@@ -1,4 +1,5 @@
-// lid.mjs CONFIG STATE LEASE_MS FILE SECONDS: an agent's program that is stopped as a whole while its command runs elsewhere.
+// lid.mjs CONFIG STATE LEASE_MS FILE SECONDS: an agent's program that is stopped as a whole while its command runs
+// elsewhere.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../scripts/ensure.mjs'

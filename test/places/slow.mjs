@@ -1,4 +1,5 @@
-// slow.mjs MS HOST PORT: a network that is late by MS in each direction, and stalls now and then; for ssh's ProxyCommand.
+// slow.mjs MS HOST PORT: a network that is late by MS in each direction, and stalls now and then; for ssh's
+// ProxyCommand.
 import { connect } from 'node:net'
 
 const [ms, host, port] = process.argv.slice(2)

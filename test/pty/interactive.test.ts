@@ -34,7 +34,10 @@ describe.skipIf(!findHelper())('interactive programs', () => {
     rmSync(root, { recursive: true, force: true })
   })
 
-  /** Starts a command on a terminal and gives the two verbs of an agent: type this, wait until that shows (in what came since). */
+  /**
+   * Starts a command on a terminal and gives the two verbs of an agent: type this, wait until that shows (in what came
+   * since).
+   */
   const drive = async (
     command: string,
     env: Record<string, string> = {},

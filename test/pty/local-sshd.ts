@@ -9,7 +9,10 @@ export interface LocalSshd {
   close(): void
 }
 
-/** Null where it cannot be started: not root, or not installed. `within` is a script that runs its arguments in another namespace. */
+/**
+ * Null where it cannot be started: not root, or not installed. `within` is a script that runs its arguments in another
+ * namespace.
+ */
 export async function startSshd(dir: string, within: string | null = null): Promise<LocalSshd | null> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/sbin/sshd')) return null
   const port = await freePort()

@@ -1,4 +1,7 @@
-/** Document 002: its functional and non-functional requirements and its numbers, in the forge dialect against real processes. */
+/**
+ * Document 002: its functional and non-functional requirements and its numbers, in the forge dialect against real
+ * processes.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -293,7 +296,8 @@ describe('NFR-2.3.1: Performance', () => {
     const polls: number[] = []
     for (let count = 0; count < 15; count += 1) polls.push(await timed(() => bashOutput({ bash_id: id })))
     await killShell({ shell_id: id })
-    // Ten times the promise: the machine of a test may be busy with other tests. The benchmark holds the promise itself.
+    // Ten times the promise: the machine of a test may be busy with other tests. The benchmark holds the promise
+    // itself.
     expect(median(runs)).toBeLessThan(500)
     expect(median(polls)).toBeLessThan(1_000)
   })

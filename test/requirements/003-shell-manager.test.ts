@@ -1,4 +1,6 @@
-/** Document 003, the features Shell Manager and Shell Process, against real processes (002 describes the same classes). */
+/**
+ * Document 003, the features Shell Manager and Shell Process, against real processes (002 describes the same classes).
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

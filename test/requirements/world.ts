@@ -1,4 +1,7 @@
-/** What the scenarios have in common: an engine of their own, a way to wait for a state, and a look at the process table. */
+/**
+ * What the scenarios have in common: an engine of their own, a way to wait for a state, and a look at the process
+ * table.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Engine } from '../../src/contract/engine.js'
 import type { RunRequest } from '../../src/contract/request.js'

@@ -1,4 +1,7 @@
-/** The examples, run against the real SDKs without a network: stub fetch or mock model on one side, a real shell on the other. */
+/**
+ * The examples, run against the real SDKs without a network: stub fetch or mock model on one side, a real shell on the
+ * other.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Anthropic from '@anthropic-ai/sdk'

@@ -1,4 +1,7 @@
-/** What a confused or hostile model may send, through every dialect, against a real engine: answered, shaped, and harmless. */
+/**
+ * What a confused or hostile model may send, through every dialect, against a real engine: answered, shaped, and
+ * harmless.
+ */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/index.js'

@@ -1,4 +1,7 @@
-/** The house dialect against real processes: sessions, jobs, waiting, terminals, and what stays true when things go wrong. */
+/**
+ * The house dialect against real processes: sessions, jobs, waiting, terminals, and what stays true when things go
+ * wrong.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'

@@ -1,4 +1,7 @@
-/** An engine that says what it is told to, so that texts can be compared to the letter. Behaviour is tested against real processes elsewhere. */
+/**
+ * An engine that says what it is told to, so that texts can be compared to the letter. Behaviour is tested against real
+ * processes elsewhere.
+ */
 import type { Engine, Session } from '../../src/contract/engine.js'
 import { ShellError } from '../../src/contract/errors.js'
 import type { Doing, Job, JobInfo, KillResult, ReadResult } from '../../src/contract/job.js'

@@ -1,4 +1,7 @@
-/** A model is told that there are secrets and what they are called, in every dialect, and pays nothing while there are none. */
+/**
+ * A model is told that there are secrets and what they are called, in every dialect, and pays nothing while there are
+ * none.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

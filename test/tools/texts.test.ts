@@ -1,7 +1,7 @@
 /**
- * Every text that a model can read, made by real commands in every dialect, compared to the letter with texts.table.txt,
- * which also says what each costs in tokens. `CERITH_WRITE_TEXTS=1 npx vitest run test/tools/texts.test.ts` writes the
- * table anew: read its difference.
+ * Every text that a model can read, made by real commands in every dialect, compared to the letter with
+ * texts.table.txt, which also says what each costs in tokens. `CERITH_WRITE_TEXTS=1 npx vitest run
+ * test/tools/texts.test.ts` writes the table anew: read its difference.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -217,7 +217,10 @@ class Reader extends TextReader {
     }
   }
 
-  /** Everything in the range is evaluated, and a variable's value is an expression again: only plain numbers may go there. */
+  /**
+   * Everything in the range is evaluated, and a variable's value is an expression again: only plain numbers may go
+   * there.
+   */
   #arithmetic(from: number, to: number, read: () => void): void {
     this.scan.arithmetic.push(this.source.slice(from, to))
     read()

@@ -1,4 +1,7 @@
-/** What our own reader does: every byte reaches a slow one, a stopped one holds the command back, one that leaves ends it as SIGPIPE would. */
+/**
+ * What our own reader does: every byte reaches a slow one, a stopped one holds the command back, one that leaves ends
+ * it as SIGPIPE would.
+ */
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -15,7 +15,10 @@ afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 const hasScript = spawnSync('script', ['--version']).status === 0
 
-/** Types as a person would, on the terminal that `script` gives: waits for the words on the screen, then answers, or does something else. */
+/**
+ * Types as a person would, on the terminal that `script` gives: waits for the words on the screen, then answers, or
+ * does something else.
+ */
 async function atTerminal(
   line: string,
   answers: readonly (readonly [seen: string, typed: string | (() => void)])[],

@@ -1,4 +1,7 @@
-/** Odd places to start from: a deleted directory, a user without a home, a umask that takes one's own rights away. Each is said, and what can work does. */
+/**
+ * Odd places to start from: a deleted directory, a user without a home, a umask that takes one's own rights away. Each
+ * is said, and what can work does.
+ */
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest'
 import type { RunRequest } from '../../../src/contract/request.js'
 import { temporaryFolder, testEngine } from '../harness.js'
 
-/** Holds the event loop up, as a host does that computes something, until the command has ended and the deadline has passed. */
+/**
+ * Holds the event loop up, as a host does that computes something, until the command has ended and the deadline has
+ * passed.
+ */
 function holdUpUntil(ended: () => boolean, ms: number): void {
   const began = performance.now()
   while ((!ended() || performance.now() - began < ms) && performance.now() - began < 30_000);

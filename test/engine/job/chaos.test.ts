@@ -1,4 +1,6 @@
-/** The chaos of the nightly script, for a short while: no lost byte, no leaked process, states that only move forward. */
+/**
+ * The chaos of the nightly script, for a short while: no lost byte, no leaked process, states that only move forward.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

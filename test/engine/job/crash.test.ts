@@ -228,7 +228,8 @@ test('F11 a pid that belongs to another process now is never signalled', async (
   await finished.wait()
   const dir = join(stateDir, 'jobs', finished.id)
   rmSync(join(dir, 'status'))
-  // The record says that pid and keeper are the victim's, with other start times: what a wrapped pid counter leaves behind.
+  // The record says that pid and keeper are the victim's, with other start times: what a wrapped pid counter leaves
+  // behind.
   writeFileSync(
     join(dir, 'started'),
     `pid=${pid}\npgid=${pid}\nwarden=${pid}\nwarden_start=1\nleader_start=1\nat=${Date.now()}\n`,

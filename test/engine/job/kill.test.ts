@@ -1,4 +1,6 @@
-/** Kill means everything: the group, what left it, what ignores the polite signal; and it says so only when it is true. */
+/**
+ * Kill means everything: the group, what left it, what ignores the polite signal; and it says so only when it is true.
+ */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { findHelper } from '../../../src/os/helper/file.js'

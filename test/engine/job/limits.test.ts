@@ -1,4 +1,6 @@
-/** Limits: how many jobs, how long, how large; each with its reason in the record, none of them a danger to the engine. */
+/**
+ * Limits: how many jobs, how long, how large; each with its reason in the record, none of them a danger to the engine.
+ */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** A foreground command becomes a job: by its own slowness, by its time limit, by its caller; not a byte is lost or doubled. */
+/**
+ * A foreground command becomes a job: by its own slowness, by its time limit, by its caller; not a byte is lost or
+ * doubled.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** Approvals cannot be forged: whatever a command of an engine does, its yes does not count, and a yes counts for what was shown only. */
+/**
+ * Approvals cannot be forged: whatever a command of an engine does, its yes does not count, and a yes counts for what
+ * was shown only.
+ */
 import { spawnSync } from 'node:child_process'
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** A caller's ask function that fails, or answers with something that is no answer: nothing runs, and the reason is that one. */
+/**
+ * A caller's ask function that fails, or answers with something that is no answer: nothing runs, and the reason is that
+ * one.
+ */
 import { expect, test } from 'vitest'
 import type { AskFunction } from '../../../src/contract/request.js'
 import { testEngine } from '../harness.js'

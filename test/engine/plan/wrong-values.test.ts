@@ -1,4 +1,7 @@
-/** Whatever a caller passes by mistake is a ShellError that names the value and the way out, never a TypeError from inside. */
+/**
+ * Whatever a caller passes by mistake is a ShellError that names the value and the way out, never a TypeError from
+ * inside.
+ */
 import { beforeEach, expect, test } from 'vitest'
 import type { Engine } from '../../../src/contract/engine.js'
 import { ShellError } from '../../../src/contract/errors.js'

@@ -1,4 +1,7 @@
-/** Before the first word of a command: shells that do not get it; and after the last: a folder that fills up while it is removed. */
+/**
+ * Before the first word of a command: shells that do not get it; and after the last: a folder that fills up while it is
+ * removed.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

@@ -106,7 +106,8 @@ describe('a machine that is out of something', () => {
     const handle = engine.stream({ command: 'echo up; sleep 1; echo unaffected' })
     for await (const chunk of handle) if (chunk.text.includes('up')) break
     const seconds = uniqueSeconds()
-    // More pipes than the launcher has slots for: the request waits or fails clearly, it never becomes a failed command.
+    // More pipes than the launcher has slots for: the request waits or fails clearly, it never becomes a failed
+    // command.
     const { openSync, closeSync } = await import('node:fs')
     const held: number[] = []
     try {
@@ -136,7 +137,8 @@ describe('a launcher that is killed from outside', () => {
     await until(async () => (await session.info()).leftovers.length === 0)
     const running = engine.stream({ command: 'echo up; sleep 60' })
     for await (const chunk of running) if (chunk.text.includes('up')) break
-    // Output and the report of the start come through different pipes: the pid may be known a moment after the first output.
+    // Output and the report of the start come through different pipes: the pid may be known a moment after the first
+    // output.
     await until(() => running.pid !== null)
     const warden = processFacts(running.pid as number)?.parent as number
     process.kill(processFacts(warden)?.parent as number, 'SIGKILL')

@@ -7,7 +7,10 @@ import { ESCAPES } from '../../fixtures/escapes.js'
 import { makeGate } from '../../fixtures/gate.js'
 import { processesNamed, temporaryFolder, testEngine, uniqueSeconds, until } from '../harness.js'
 
-/** The one way to leave that only a subreaper sees: parents gone, group and session new, environment empty, files closed. */
+/**
+ * The one way to leave that only a subreaper sees: parents gone, group and session new, environment empty, files
+ * closed.
+ */
 const OUT_OF_REACH = (seconds: string): string =>
   `env -i perl -MPOSIX -e 'exit if fork; setsid; exit if fork; POSIX::close($_) for 3..255; exec "sleep", "${seconds}"'`
 const DOUBLE_FORK = ['', 'a double fork by the shell', (s: string) => `(setsid sleep ${s} &)`] as const

@@ -171,7 +171,8 @@ describe('closing an engine', () => {
     await Promise.all(ESCAPES.map(([, , escape]) => engine.run({ command: `${escape(seconds)}\ntrue` })))
     const session = await engine.session()
     await session.run({ command: `sleep ${seconds} & setsid sleep ${seconds} &` })
-    // Both of the session and one of each escape, except the stopped one: the kernel hangs up a stopped group whose shell is gone.
+    // Both of the session and one of each escape, except the stopped one: the kernel hangs up a stopped group whose
+    // shell is gone.
     await until(() => processesNamed(seconds).length >= ESCAPES.length + 1, 'everything being started')
     await engine.close()
     expect(processesNamed(seconds)).toEqual([])

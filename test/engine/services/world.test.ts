@@ -1,4 +1,7 @@
-/** The user's own world, where it was asked for: the login shell's set-up and the variables of directories, with real shells and a real direnv. */
+/**
+ * The user's own world, where it was asked for: the login shell's set-up and the variables of directories, with real
+ * shells and a real direnv.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Which last lines look like a question. The kernel has the last word; this decides only about programs that wait for many things at once. */
+/**
+ * Which last lines look like a question. The kernel has the last word; this decides only about programs that wait for
+ * many things at once.
+ */
 import { describe, expect, test } from 'vitest'
 import { looksLikePrompt, openLine, promptText } from '../../../src/engine/terminal/prompt.js'
 

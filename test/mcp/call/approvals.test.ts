@@ -1,4 +1,7 @@
-/** Doubtful commands: the person behind the client is asked in both eras, and an answer counts once, for exactly what was asked. */
+/**
+ * Doubtful commands: the person behind the client is asked in both eras, and an answer counts once, for exactly what
+ * was asked.
+ */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** What a model reads when its command goes on as a job: the id, that it was not killed, and the tools of its own dialect to go on with. */
+/**
+ * What a model reads when its command goes on as a job: the id, that it was not killed, and the tools of its own
+ * dialect to go on with.
+ */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { DialectName } from '../../../src/tools/index.js'
 import { scratch, stdio, structuredOf, textOf } from '../harness.js'
@@ -8,7 +11,10 @@ afterAll(dispose)
 
 const COMMAND = 'echo begun; sleep 60'
 
-/** How a command is run, and which tools of the dialect read, and stop, what goes on. Dialects with one tool have neither. */
+/**
+ * How a command is run, and which tools of the dialect read, and stop, what goes on. Dialects with one tool have
+ * neither.
+ */
 const ROWS: Record<
   DialectName,
   { readonly run: string; readonly input: Record<string, unknown>; readonly goOn: readonly string[] }

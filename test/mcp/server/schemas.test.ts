@@ -1,4 +1,7 @@
-/** In every dialect: the list is a valid tools/list, and every structured result satisfies the tool's output schema, whatever came of the call. */
+/**
+ * In every dialect: the list is a valid tools/list, and every structured result satisfies the tool's output schema,
+ * whatever came of the call.
+ */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'

@@ -1,4 +1,6 @@
-/** A real terminal emulator as the oracle: what it shows on its rows is what the collapsed and stripped text must say. */
+/**
+ * A real terminal emulator as the oracle: what it shows on its rows is what the collapsed and stripped text must say.
+ */
 import xterm from '@xterm/headless'
 import { fc } from '../../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'

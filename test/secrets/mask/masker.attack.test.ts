@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createMasker } from '../../../src/secrets/mask/masker.js'
 
-/** The text masked in chunks of every size that could matter: all must agree, and the answer is the one they agree on. */
+/**
+ * The text masked in chunks of every size that could matter: all must agree, and the answer is the one they agree on.
+ */
 function mask(secrets: readonly (string | Buffer)[], text: string | Buffer): string {
   const bytes = Buffer.from(text as string)
   const masker = createMasker()

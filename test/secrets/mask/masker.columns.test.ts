@@ -1,4 +1,7 @@
-/** Values that tools cut off, take apart or encode twice: found in chunks of any size; and text that only looks similar stays. */
+/**
+ * Values that tools cut off, take apart or encode twice: found in chunks of any size; and text that only looks similar
+ * stays.
+ */
 import { describe, expect, test } from 'vitest'
 import { createMasker } from '../../../src/secrets/mask/masker.js'
 

@@ -117,7 +117,8 @@ describe('no value leaks, whatever its form and however it is cut', () => {
               cuts,
             ).toString('latin1')
             expect(shown).toContain('[secret:name]')
-            // Beside the label only white space at the value's ends, quotes, and what base64 shares with its neighbours may stay.
+            // Beside the label only white space at the value's ends, quotes, and what base64 shares with its neighbours
+            // may stay.
             const rest = /^before\(([^]*)\)after\n$/
               .exec(shown)?.[1]
               ?.replaceAll('[secret:name]', '')

@@ -5,7 +5,10 @@ import { formsOf, isMaskable, type Needle } from '../../../src/secrets/mask/form
 import { createMasker } from '../../../src/secrets/mask/masker.js'
 import { createView, endOf, project, PROJECTIONS, startOf } from '../../../src/secrets/mask/projections.js'
 
-/** The slow and obvious way: decode all of the text, try every needle at every byte. Returns what has to stay, byte for byte. */
+/**
+ * The slow and obvious way: decode all of the text, try every needle at every byte. Returns what has to stay, byte for
+ * byte.
+ */
 function keepNaively(secrets: readonly Buffer[], text: Buffer): Buffer {
   const needles = secrets.flatMap((secret) => [...formsOf(secret)])
   const covered = text.map(() => 0)
@@ -158,7 +161,8 @@ describe('the fast search agrees with a naive one', () => {
     )
   })
 
-  // What is half an escape at the end of a chunk may swallow its neighbour, or not: more could be hidden than has to be. A control character between the pieces settles it.
+  // What is half an escape at the end of a chunk may swallow its neighbour, or not: more could be hidden than has to
+  // be. A control character between the pieces settles it.
   const apart = (pieces: readonly Piece[], secrets: readonly Buffer[]) =>
     Buffer.concat(pieces.flatMap((make) => [make(secrets), Buffer.of(1)]))
 

@@ -1,4 +1,6 @@
-/** Reading jobs for a model: what was shown is not shown again, what is too much is cut in the middle, nothing is lost. */
+/**
+ * Reading jobs for a model: what was shown is not shown again, what is too much is cut in the middle, nothing is lost.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** `cerith serve` and `cerith mcp` as a newcomer starts them: what they say, what answers, and that Ctrl-C ends everything. */
+/**
+ * `cerith serve` and `cerith mcp` as a newcomer starts them: what they say, what answers, and that Ctrl-C ends
+ * everything.
+ */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Password prompts answered from the configuration: real git, ssh and sudo ask, the program gets the value, and it is shown nowhere. */
+/**
+ * Password prompts answered from the configuration: real git, ssh and sudo ask, the program gets the value, and it is
+ * shown nowhere.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -122,7 +125,10 @@ describe('cerith run', () => {
   )
 })
 
-/** As another user, because root is never asked by sudo. Whether the password is right is not ours to know: that sudo asked us is. */
+/**
+ * As another user, because root is never asked by sudo. Whether the password is right is not ours to know: that sudo
+ * asked us is.
+ */
 const noSudo =
   !has('sudo') ||
   !has('setpriv') ||
@@ -139,7 +145,8 @@ test.skipIf(noSudo)(
     afterAll(() => rmSync(base, { recursive: true, force: true }))
     chmodSync(base, 0o777)
     const config = join(base, 'config.json')
-    // The secret comes from a program that notes that it was asked, and answers once: sudo would try three times, with a pause each.
+    // The secret comes from a program that notes that it was asked, and answers once: sudo would try three times, with
+    // a pause each.
     writeFileSync(
       config,
       JSON.stringify({

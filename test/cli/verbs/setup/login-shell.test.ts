@@ -1,4 +1,7 @@
-/** The user's own set-up through the command line: shown by `cerith config` by name, never by value; trust stays the person's. */
+/**
+ * The user's own set-up through the command line: shown by `cerith config` by name, never by value; trust stays the
+ * person's.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,6 @@
-/** A person's terminal on a job's terminal, from another engine, with streams in place of a real keyboard and screen. */
+/**
+ * A person's terminal on a job's terminal, from another engine, with streams in place of a real keyboard and screen.
+ */
 import { EventEmitter } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
