@@ -159,10 +159,10 @@ async function agreement(
   const verdict = { ...plain, ...questionAbout(intent, record.id, options.force ?? false) }
   const request = {
     command: `cerith accept ${record.id}`,
-    ...(options.signal ? { signal: options.signal } : {}),
-    ...(options.ask ? { ask: options.ask } : {}),
-    ...(options.door ? { door: options.door } : {}),
-    ...(options.approvalWaitMs === undefined ? {} : { approvalWaitMs: options.approvalWaitMs }),
+    signal: options.signal,
+    ask: options.ask,
+    door: options.door,
+    approvalWaitMs: options.approvalWaitMs,
   }
   const environment = environmentOf({ command: '' }, services)
   const about = { command: request.command, cwd: services.cwd, verdict, environment, session: null, background: false }

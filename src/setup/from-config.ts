@@ -193,9 +193,7 @@ async function policyOf({ values, isSet }: LoadedConfig): Promise<PolicyConfig |
     compilePolicy(policy)
   } catch (error) {
     if (error instanceof PolicyError)
-      throw badConfig(error.message, 'See docs/safety.md for the rules of a policy.', {
-        cause: error,
-      })
+      throw badConfig(error.message, 'See docs/safety.md for the rules of a policy.', { cause: error })
     throw error
   }
   return policy

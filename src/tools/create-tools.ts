@@ -117,15 +117,7 @@ function define(spec: ToolSpec, facts: Facts, secrets: readonly string[] = []): 
 }
 
 function rulesOf({ name: tool, aliases, argv, ids, maps, outside }: ToolSpec, schema: ObjectSchema): InputRules {
-  return {
-    tool,
-    schema,
-    ...(outside ? { silent: { ...outside.silent, ...outside.fields } } : {}),
-    ...(aliases ? { aliases } : {}),
-    ...(argv ? { argv } : {}),
-    ...(ids ? { ids } : {}),
-    ...(maps ? { maps } : {}),
-  }
+  return { tool, schema, aliases, argv, ids, maps, silent: outside && { ...outside.silent, ...outside.fields } }
 }
 
 async function execute(

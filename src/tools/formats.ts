@@ -105,12 +105,10 @@ function plain(schema: JsonSchema): Parameters {
 /** OpenAI strict: every property is required, and what was optional may be null. */
 export function strictSchema(schema: ObjectSchema): ObjectSchema {
   const required = new Set(schema.required)
-  const properties = Object.fromEntries(
-    Object.entries(schema.properties).map(([name, property]) => {
-      const strict = strictValue(property)
-      return [name, required.has(name) ? strict : { anyOf: [strict, { type: 'null' } as const] }]
-    }),
-  )
+  const properties = mapValues(schema.properties, (property, name): JsonSchema => {
+    const strict = strictValue(property)
+    return required.has(name) ? strict : { anyOf: [strict, { type: 'null' }] }
+  })
   return { ...schema, properties, required: Object.keys(properties), additionalProperties: false }
 }
 
@@ -125,14 +123,12 @@ function geminiSchema(schema: JsonSchema): Record<string, unknown> {
   return {
     ...(type ? { type: type.toUpperCase() } : {}),
     ...rest,
-    ...(properties
-      ? {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, property]) => [name, geminiSchema(property)]),
-          ),
-        }
-      : {}),
+    ...(properties ? { properties: mapValues(properties, geminiSchema) } : {}),
     ...(items ? { items: geminiSchema(items) } : {}),
     ...(required && required.length > 0 ? { required } : {}),
   }
+}
+
+function mapValues<T, U>(of: Readonly<Record<string, T>>, make: (value: T, name: string) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, make(value, name)]))
 }

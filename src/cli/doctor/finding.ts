@@ -11,19 +11,12 @@ export interface Finding {
 
 export const ok = (name: string, detail: string): Finding => ({ name, state: 'ok', detail, fix: null })
 
-export const degraded = (name: string, detail: string, fix: string | null): Finding => ({
-  name,
-  state: 'degraded',
-  detail,
-  fix,
-})
+const trouble =
+  (state: 'degraded' | 'broken') =>
+  (name: string, detail: string, fix: string | null): Finding => ({ name, state, detail, fix })
 
-export const broken = (name: string, detail: string, fix: string | null): Finding => ({
-  name,
-  state: 'broken',
-  detail,
-  fix,
-})
+export const degraded = trouble('degraded')
+export const broken = trouble('broken')
 
 /** What an error says, and the way out that it names; `otherwise` where it names none. */
 export function ofError(

@@ -49,9 +49,9 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
   const request = ({ command, workingDirectory, env, abortSignal }: SandboxCommand) => ({
     command,
     door: 'tools' as const,
-    ...(workingDirectory === undefined ? {} : { cwd: workingDirectory }),
-    ...(env ? { env } : {}),
-    ...(abortSignal ? { signal: abortSignal } : {}),
+    cwd: workingDirectory,
+    env,
+    signal: abortSignal,
   })
 
   const readBinaryFile = async ({ path, abortSignal }: SandboxFile): Promise<Uint8Array | null> => {
@@ -60,7 +60,7 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
       command: ['base64', '-w0', '--', path],
       door: 'tools',
       clip: { kind: 'none' },
-      ...(abortSignal ? { signal: abortSignal } : {}),
+      signal: abortSignal,
     })
     if (read.status !== 'completed') {
       if (/No such file/i.test(read.stderr)) return null
@@ -79,7 +79,7 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
       command: ['bash', '-c', 'mkdir -p -- "$(dirname -- "$1")" && cat > "$1"', 'write', path],
       input: content,
       door: 'tools',
-      ...(abortSignal ? { signal: abortSignal } : {}),
+      signal: abortSignal,
     })
     if (written.status !== 'completed') throw new Error(`Could not write ${path}: ${reasonOf(written)}`)
   }
@@ -87,11 +87,7 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
   return {
     description: `bash ${engine.shell.version} on ${process.platform}, working directory ${engine.cwd}. Commands run in a fresh shell without stdin.`,
     run: async (command) => {
-      const outcome = await engine.run({
-        ...request(command),
-        ansi: 'strip',
-        ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-      })
+      const outcome = await engine.run({ ...request(command), ansi: 'strip', timeoutMs: options.timeoutMs })
       const remark = outcome.status === 'completed' || outcome.status === 'failed' ? '' : `${reasonOf(outcome)}\n`
       return { exitCode: outcomeNumber(outcome), stdout: outcome.stdout, stderr: outcome.stderr + remark }
     },

@@ -56,7 +56,7 @@ async function* follow(tool: Tool, input: unknown, signal?: AbortSignal): AsyncG
   let wake = (): void => {}
   let result: ToolResult | null = null
   const running = tool.execute(input, {
-    ...(signal ? { signal } : {}),
+    signal,
     onProgress: (text) => {
       printed = (printed + text).slice(-KEPT_CHARS)
       shown += 1

@@ -19,7 +19,7 @@ export interface LangChainToolArguments {
 export function langchainTools(tools: ToolSet): LangChainToolArguments[] {
   return tools.list().map((tool) => ({
     run: async (input, config) => {
-      const { text, structured, isError } = await tool.execute(input, config?.signal ? { signal: config.signal } : {})
+      const { text, structured, isError } = await tool.execute(input, { signal: config?.signal })
       return [text, { ...structured, is_error: isError }]
     },
     fields: {

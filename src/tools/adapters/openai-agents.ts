@@ -125,7 +125,6 @@ export function agentsTools(tools: ToolSet): AgentsFunctionOptions[] {
     // The SDK's types know only open objects as loose schemas; at run time the schema goes to the model as it is.
     parameters: tool.inputSchema as unknown as AgentsFunctionOptions['parameters'],
     strict: false,
-    execute: async (input, _context, details) =>
-      (await tool.execute(input, details?.signal ? { signal: details.signal } : {})).text,
+    execute: async (input, _context, details) => (await tool.execute(input, { signal: details?.signal })).text,
   }))
 }
