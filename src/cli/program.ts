@@ -97,7 +97,7 @@ function withValues(argv: readonly string[], verb: Verb): string[] {
 /** The parser of one verb; also what help and completion are made from. */
 export function commandFor(verb: Verb): Command {
   const command = new Command(verb.name)
-    .description(`${capitalised(verb.about)}.`)
+    .description(`${verb.about.charAt(0).toUpperCase()}${verb.about.slice(1)}.`)
     .usage(`[options] ${verb.passThrough ? '[--] ' : ''}${verb.usage}`.trim())
     .allowExcessArguments()
     .argument('[words...]')
@@ -187,8 +187,4 @@ function report(error: unknown, asJson: boolean, io: Io): number {
   )
   if (io.env['CERITH_DEBUG'] && error instanceof Error) io.err.write(`${error.stack}\n`)
   return EXIT.error
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -20,7 +20,8 @@ export function recordedEvents(
   const parts: RecordedEvent[][] = []
   let bytes = 0
   for (const file of recordingsOf(stateDir, of)) {
-    const text = readText(file)
+    // Empty where it was removed since.
+    const text = attempt(() => readFileSync(file, 'utf8'), '')
     bytes += text.length
     if (bytes > MAX_BYTES) break
     const cast = parseCast(text)
@@ -28,9 +29,4 @@ export function recordedEvents(
   }
   if (parts.length === 0) return null
   return parts.flat().sort(([a], [b]) => a - b)
-}
-
-function readText(file: string): string {
-  // Removed since.
-  return attempt(() => readFileSync(file, 'utf8'), '')
 }

@@ -33,9 +33,9 @@ export async function serve(
     return no(403)
   const path = (request.url ?? '/').split('?')[0] ?? '/'
   const output = /^\/output\/([\w-]{1,80})$/.exec(path)?.[1]
-  if (output) return sendOutput(output, request, response, ui, no)
+  if (output) return sendOutput(output, { request, response, ui, no })
   const recording = /^\/recording\/([0-9a-f]{1,20}|any)\/([^/]{1,300})$/.exec(path)
-  if (recording) return sendRecording(recording[1] ?? '', recording[2] ?? '', request, response, ui, no)
+  if (recording) return sendRecording(recording[1] ?? '', recording[2] ?? '', { request, response, ui, no })
   const asset = assets.get(path)
   if (!asset) return no(404)
   if (asset.type === 'text/html') return sendPage(asset, response)
@@ -93,14 +93,16 @@ function sendPage(asset: Asset, response: ServerResponse): void {
   response.end(body)
 }
 
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly ui: Desk
+  /** Answers with this status and nothing else. */
+  readonly no: (code: number) => void
+}
+
 /** The whole output of a job as a file, for a page that shows its key. */
-async function sendOutput(
-  id: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  ui: Desk,
-  no: (code: number) => void,
-): Promise<void> {
+async function sendOutput(id: string, { request, response, ui, no }: Exchange): Promise<void> {
   const entry = enterWith(request, ui)
   if (entry.kind !== 'in') return no(401)
   if (entry.session.only !== null && entry.session.only !== id) return no(403)
@@ -122,14 +124,7 @@ async function sendOutput(
 }
 
 /** What a session printed, for a page that shows its key. */
-async function sendRecording(
-  engine: string,
-  session: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  ui: Desk,
-  no: (code: number) => void,
-): Promise<void> {
+async function sendRecording(engine: string, session: string, { request, response, ui, no }: Exchange): Promise<void> {
   const entry = enterWith(request, ui)
   if (entry.kind !== 'in') return no(401)
   if (entry.session.only !== null) return no(403)

@@ -3,7 +3,7 @@ import { noteTexts } from '../../contract/note.js'
 import type { SessionInfo } from '../../contract/engine.js'
 import type { ShellError } from '../../contract/errors.js'
 import type { JobInfo, KillResult, WaitResult } from '../../contract/job.js'
-import { outcomeToJson } from '../../contract/outcome.js'
+import { outcomeToJson, type Outcome } from '../../contract/outcome.js'
 import type { Look } from '../reading/looking.js'
 import type { Reading } from '../reading/read.js'
 import {
@@ -99,18 +99,12 @@ function ranJson(ran: Ran, maxMs: number): Record<string, unknown> {
     session: null,
     pipe_status: pipeStatus?.some((code) => code !== 0) ? pipeStatus : null,
     notes: notes.length > 0 ? notes : null,
-    dry_run: outcome.plan && saying({ ...pick(outcome.plan.verdict), cwd: outcome.plan.cwd }),
+    dry_run: outcome.plan && dryRunJson(outcome.plan),
   })
 }
 
-function pick({
-  decision,
-  rule,
-}: {
-  readonly decision: string
-  readonly rule: string | null
-}): Record<string, unknown> {
-  return { decision, rule }
+function dryRunJson({ verdict: { decision, rule }, cwd }: NonNullable<Outcome['plan']>): Record<string, unknown> {
+  return saying({ decision, rule, cwd })
 }
 
 function saying(json: Record<string, unknown>): Record<string, unknown> {
