@@ -1,6 +1,6 @@
 /**
  * The foreground calls of an engine that are under way, for pages and terminals that show them.
- * Costs an entry of a Set per call while none is open.
+ * Costs an entry of a list per call while none is open.
  */
 import type { RunHandle } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
@@ -33,18 +33,20 @@ export interface CallsWatcher {
 }
 
 export class LiveCalls {
-  readonly #calls = new Set<LiveCall>()
+  /** Few at a time. Not a Set: see `Numbered`. */
+  readonly #calls: LiveCall[] = []
   readonly watchers = new Set<CallsWatcher>()
   readonly #numbers = new WeakMap<LiveCall, number>()
   #last = 0
 
   began(call: LiveCall): void {
-    this.#calls.add(call)
+    this.#calls.push(call)
     if (this.watchers.size > 0) for (const watcher of this.watchers) watcher.began(call)
   }
 
   ended(call: LiveCall, outcome: Outcome | null): void {
-    this.#calls.delete(call)
+    const at = this.#calls.lastIndexOf(call)
+    if (at >= 0) this.#calls.splice(at, 1)
     if (this.watchers.size > 0) for (const watcher of this.watchers) watcher.ended(call, outcome)
   }
 

@@ -23,6 +23,7 @@ import {
   type ResultMessage,
   type StopMessage,
 } from '../messages.js'
+import { Numbered } from '../numbered.js'
 import type { Wire } from '../wire.js'
 import { Garbage } from './garbage.js'
 import { LiveOutput } from './live.js'
@@ -41,7 +42,8 @@ const MAX_NEWS = 10_000
 
 interface FarCall {
   readonly id: number
-  readonly stop: AbortController
+  /** Null where near says that its caller cannot withdraw it. */
+  readonly stop: AbortController | null
   live: LiveOutput | null
   handle: RunHandle | null
   attachment: Attachment | null
@@ -57,7 +59,7 @@ export class FarClient {
   readonly id: string
   readonly questions: Questions
   readonly #engine: Engine
-  readonly #calls = new Map<number, FarCall>()
+  readonly #calls = new Numbered<FarCall>()
   readonly #keys = new Map<string, { digest: string; outcome: Promise<unknown> }>()
   #wire: Wire | null = null
   #news: News[] = []
@@ -65,6 +67,8 @@ export class FarClient {
   #writesAudit = true
   readonly #garbage = new Garbage()
   #unlisten: (() => void) | null = null
+  /** The client will not come back. */
+  readonly #gone = new AbortController()
 
   constructor(id: string, engine: Engine) {
     this.id = id
@@ -89,7 +93,7 @@ export class FarClient {
     if (hello.events) this.listen()
     const pending = new Set(hello.pending.map(({ id }) => id))
     // The cut may have taken the word that a result arrived; near knows better what it still waits for.
-    for (const [id, call] of this.#calls) if (call.result && !pending.has(id)) this.#calls.delete(id)
+    for (const { id, result } of this.#calls.values()) if (result && !pending.has(id)) this.#calls.delete(id)
     return hello.pending.map(({ id }) => id).filter((id) => this.#calls.has(id))
   }
 
@@ -139,12 +143,13 @@ export class FarClient {
   async end(): Promise<void> {
     this.#unlisten?.()
     this.questions.end()
+    this.#gone.abort()
     for (const call of this.#calls.values()) {
-      call.stop.abort()
+      call.stop?.abort()
       call.handle?.kill()
       void call.attachment?.leave()
     }
-    await Promise.all([...this.#calls.values()].map(({ settled }) => settled))
+    await Promise.all(this.#calls.values().map(({ settled }) => settled))
   }
 
   take(kind: string, payload: Buffer): void {
@@ -183,9 +188,11 @@ export class FarClient {
       throw new BadFrame('a call without a number')
     // Seen before: a call begins once, however often it arrives.
     if (this.#calls.has(id)) return
+    // A signal outlives its call in V8's eyes, and so does what it is given to: most runs have none.
+    const isFinal = verb.endsWith('.run') && (args as VerbArgs).aborted === undefined
     const call: FarCall = {
       id,
-      stop: new AbortController(),
+      stop: isFinal ? null : new AbortController(),
       live: null,
       handle: null,
       attachment: null,
@@ -196,7 +203,7 @@ export class FarClient {
     }
     this.#calls.set(id, call)
     if (live) this.#show(call)
-    if ((args as VerbArgs).aborted) call.stop.abort()
+    if ((args as VerbArgs).aborted) call.stop?.abort()
     const settle = (result: ResultMessage): void => {
       call.live?.flush()
       call.result = result
@@ -224,7 +231,7 @@ export class FarClient {
       return new AskedElsewhere(decidedOf(answer)) as never
     }
     return {
-      signal: call.stop.signal,
+      signal: (call.stop ?? this.#gone).signal,
       ask,
       follow: (start) => {
         call.handle = start({ ask, ...this.#readers(call, live) })
@@ -258,11 +265,12 @@ export class FarClient {
   }
 
   #stop(call: FarCall, stop: StopMessage): void {
-    if (stop.how === 'abort') return call.stop.abort()
+    if (stop.how === 'abort' && call.stop) return call.stop.abort()
     if (!call.handle && !call.attachment) return void call.early.push(stop)
     switch (stop.how) {
       case 'interrupt':
         return call.handle?.interrupt()
+      case 'abort':
       case 'kill':
         return call.handle?.kill()
       case 'background':

@@ -34,7 +34,7 @@ export interface VerbArgs {
   readonly request?: RunRequest & StartRequest
   readonly options?: Record<string, unknown>
   readonly command?: string | readonly string[]
-  /** The caller's signal was aborted before the call left. */
+  /** The caller has a signal, which was aborted before the call left or was not. */
   readonly aborted?: boolean
   /** The id of the job that a request may become. */
   readonly newId?: string
@@ -42,15 +42,16 @@ export interface VerbArgs {
 
 type VerbRow = (engine: Engine, args: VerbArgs, call: CallContext) => Promise<unknown>
 
-const request = (args: VerbArgs, call: CallContext): RunRequest & StartRequest => ({
-  ...(args.request as RunRequest),
-  signal: call.signal,
-  ...(args.newId === undefined ? {} : { newId: idsFrom(() => args.newId || call.newId()) }),
-})
+/** It came with this call alone, so it is not copied: a copy would be another kind of object for V8 each time. */
+const request = (args: VerbArgs, call: CallContext, live: object): RunRequest & StartRequest =>
+  Object.assign(args.request ?? ({} as RunRequest & StartRequest), live, {
+    signal: call.signal,
+    ...(args.newId === undefined ? {} : { newId: idsFrom(() => args.newId || call.newId()) }),
+  })
 const sessionOf = (engine: Engine, args: VerbArgs): Promise<Session> => engine.session(args.session)
 const jobOf = (engine: Engine, args: VerbArgs): Promise<Job> => engine.job(args.job as string)
 const run = (on: Engine | Session, args: VerbArgs, call: CallContext): Promise<unknown> =>
-  call.once(args.request?.key, () => call.follow((live) => on.stream({ ...request(args, call), ...live })))
+  call.once(args.request?.key, () => call.follow((live) => on.stream(request(args, call, live))))
 
 /** Named as `Engine`, `Session` and `Job` name them. */
 export const FAR_VERBS = {
@@ -62,11 +63,11 @@ export const FAR_VERBS = {
   'engine.sessions': (engine) => engine.sessions(),
   'engine.start': (engine, args, call) =>
     call.once(args.request?.key, async () => ({
-      job: (await engine.start({ ...request(args, call), ask: call.ask })).id,
+      job: (await engine.start(request(args, call, { ask: call.ask }))).id,
     })),
   'engine.begin': (engine, args, call) =>
     call.once(args.request?.key, async () => {
-      const begun = await engine.begin({ ...request(args, call), ask: call.ask })
+      const begun = await engine.begin(request(args, call, { ask: call.ask }))
       return 'job' in begun ? { job: begun.job.id } : begun
     }),
   'engine.job': async (engine, args) => ({ id: (await jobOf(engine, args)).id }),

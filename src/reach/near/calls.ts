@@ -13,6 +13,7 @@ import {
   type StopMessage,
   type Welcome,
 } from '../messages.js'
+import { Numbered } from '../numbered.js'
 import type { Wire } from '../wire.js'
 import { isOutcome } from './texts.js'
 
@@ -82,7 +83,7 @@ export interface CallsSettings {
 
 export class Calls {
   readonly #settings: CallsSettings
-  readonly #pending = new Map<number, PendingCall>()
+  readonly #pending = new Numbered<PendingCall>()
   #next = 1
   lastProblem = ''
   /** The number of the last news of this far engine. */
@@ -133,7 +134,7 @@ export class Calls {
   }
 
   hello(): Hello['pending'] {
-    const sent = [...this.#pending.values()].filter(({ isSent }) => isSent)
+    const sent = this.#pending.values().filter(({ isSent }) => isSent)
     return sent.map(({ id, seen, unread }) => ({ id, seen, taken: seen - unread }))
   }
 

@@ -9,7 +9,7 @@ import { pack } from '../messages.js'
 export function requestArgs(request: RunRequest): Record<string, unknown> {
   const { signal, ...rest } = request
   const args: Record<string, unknown> = { request: pack(rest) }
-  if (signal?.aborted) args['aborted'] = true
+  if (signal) args['aborted'] = signal.aborted
   if (request.newId) {
     const mayBecomeJob = request.yieldMs !== undefined || request.onTimeout === 'background' || request.pty
     // Where only its caller can make it a job, the id comes with that order.
