@@ -3,7 +3,13 @@ import { Numbered } from '../../src/reach/numbered.js'
 
 it('finds what is there by its number, counts it once and tells it in order', () => {
   const all = new Numbered<string>()
-  for (const [number, value] of [[7, 'g'], [3, 'c'], [7, 'G'], [5, 'e']] as const) all.set(number, value)
+  for (const [number, value] of [
+    [7, 'g'],
+    [3, 'c'],
+    [7, 'G'],
+    [5, 'e'],
+  ] as const)
+    all.set(number, value)
   all.delete(3)
   all.delete(3)
   expect([all.size, all.has(3), all.get(7), all.values()]).toEqual([2, false, 'G', ['e', 'G']])
