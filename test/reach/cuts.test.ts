@@ -33,6 +33,21 @@ describe('a link that is cut', () => {
     expect((await running).stdout.trim()).toBe('1')
   })
 
+  test('what waits for its turn when its client leaves never begins, also while others use the engine', async () => {
+    const folder = temporaryFolder()
+    const options = { cwd: folder, stateDir: join(folder, 'state'), reach: { keep: 'kept' } }
+    const stays = await linked(options)
+    const leaves = await linked(options, stays)
+    const session = await leaves.engine.session()
+    const running = session.run({ command: 'touch began; sleep 60' })
+    const waiting = session.run({ command: 'touch never' })
+    await until(() => existsSync(join(folder, 'began')), 'the first command runs')
+    await leaves.engine.close()
+    await Promise.allSettled([running, waiting])
+    await (await stays.engine.session()).run({ command: 'touch after' })
+    expect(['after', 'never'].map((name) => existsSync(join(folder, name)))).toEqual([true, false])
+  })
+
   test('a link that is silent is opened again', async () => {
     const link = await linked({ reach: { beatMs: 100 } })
     const session = await link.engine.session()
