@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,18 @@ static const char *make_files(Policy *policy, unsigned *lacks) {
   return NULL;
 }
 
+/* A new /proc may be mounted only where a whole one can be seen; in many containers parts of it are covered. Every
+   command would fail at its own, so one is tried before any comes. */
+static bool can_show_processes(void) {
+  pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
+  if (pid == 0) _exit(mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0
+      && mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL) == 0 ? 0 : errno);
+  int status = 0;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0) if (errno != EINTR) return false;
+  if (pid > 0) errno = WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+  return pid > 0 && status == 0;
+}
+
 const char *room_build(Policy *policy, RoomParts *parts) {
   *parts = (RoomParts){-1, -1, -1, -1, 0};
   uid_t uid = geteuid();
@@ -340,6 +353,7 @@ const char *room_build(Policy *policy, RoomParts *parts) {
   if (policy->listens && (parts->listener = listen_inside()) < 0) return "listener";
   const char *failed = make_files(policy, &parts->lacks);
   if (failed) return failed;
+  if (!can_show_processes()) return "init";
   if (policy->nested) { parts->lacks |= LACKS_WALL; return NULL; }
   /* Without a scope of its own the machine's abstract sockets would be open to a room that has the machine's
      network. */

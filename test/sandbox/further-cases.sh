@@ -40,7 +40,7 @@ detect() { said "$CANARY"; }
 attempt() { echo "python3 -c \"import socket,os; s=socket.socket(1); d=os.open('$ESC_TMP',os.O_PATH); s.connect('/proc/self/fd/%d/sock'%d); print(s.recv(99))\""; };  try U01 chhhc "a socket through a descriptor of its directory"
 attempt() { echo "ln -s $ESC_TMP/sock l; python3 -c \"import socket; s=socket.socket(1); s.connect('l'); print(s.recv(99))\""; };  try U02 chhhc "a socket through a link"
 attempt() { echo "python3 -c \"import socket; s=socket.socket(1); s.connect('/proc/self/root$ESC_TMP/sock'); print(s.recv(99))\""; };  try U03 chhhc "a socket through /proc/self/root"
-attempt() { echo "ln $ESC_TMP/sock h; python3 -c \"import socket; s=socket.socket(1); s.connect('h'); print(s.recv(99))\""; };  try U04 chhhc "a second name of a socket, made by the command"
+attempt() { echo "ln $ESC_TMP/sock h; python3 -c \"import socket; s=socket.socket(1); s.connect('h'); print(s.recv(99))\""; };  try U04 chhhh "a second name of a socket, made by the command"
 prepare() { python_needed; server unix "@esc-$$"; }
 attempt() { echo "python3 -c \"import socket; s=socket.socket(1); s.connect(b'\\0esc-$$'); print(s.recv(99))\""; };  try U05 chhhh "an abstract socket, once more by its bytes"
 prepare() { python_needed; outside; }
@@ -54,7 +54,7 @@ attempt() { echo "ulimit -c unlimited 2>/dev/null; (ulimit -c) ; sh -c 'ulimit -
 attempt() { echo "python3 -c \"import ctypes; l=ctypes.CDLL(None,use_errno=True); r=[n for n in (425,323,321,298,250,248,246,165,155,161,272 if 0 else 308,428,442,467,500,0x40000000) if l.syscall(n,-1,0,0,0,0)>=0 or ctypes.get_errno() not in (1,38)]; print('$CANARY' if r else '', r)\""; };  try U13 ?hhhh "system calls that must not reach the kernel, in a row"
 attempt() { echo "python3 -c \"import os; os.unshare(0x20000000); print('$CANARY')\"; python3 -c \"import os; os.setns(os.open('/proc/self/ns/net',0),0); print('$CANARY')\""; };  try U14 ?hhhh "namespaces by python's own words"
 attempt() { echo "python3 -c \"import fcntl,os,pty; m,s=pty.openpty(); fcntl.ioctl(s,0x5412,b'x'); print('$CANARY')\""; };  try U15 ?hhhh "TIOCSTI on a terminal of its own"
-attempt() { echo "find / -xdev -perm -4000 -type f 2>/dev/null | head -40 | while read f; do \"\$f\" --version </dev/null >/dev/null 2>&1; done; grep -q 'NoNewPrivs:.1' /proc/self/status || echo $CANARY; grep -E 'Cap(Eff|Prm|Bnd):' /proc/self/status | grep -qv '0000000000000000' && echo $CANARY"; };  try U16 ?hhhh "set-user-id programs, and what rights are left"
+attempt() { echo "find / -xdev -perm -4000 -type f 2>/dev/null | head -40 | while read f; do \"\$f\" --version </dev/null >/dev/null 2>&1; done; grep -q 'NoNewPrivs:.1' /proc/self/status || echo $CANARY; grep -E 'Cap(Eff|Prm|Inh|Amb):' /proc/self/status | grep -qv '0000000000000000' && echo $CANARY"; };  try U16 ?hhhh "set-user-id programs, and what rights are left"
 attempt() { echo "env | grep -iE 'SSH_AUTH_SOCK|DBUS_SESSION|XAUTHORITY|WAYLAND|DOCKER_HOST|KUBECONFIG' | grep -q esc && echo $CANARY"; }
 prepare() { export SSH_AUTH_SOCK=$ESC_TMP/esc-agent; python_needed; rm -f "$ESC_TMP/esc-agent"; server unix "$ESC_TMP/esc-agent"; }
 attempt() { echo "python3 -c \"import socket,os; s=socket.socket(1); s.connect(os.environ.get('SSH_AUTH_SOCK') or '$ESC_TMP/esc-agent'); print(s.recv(99))\""; };  try U17 chhhc "the agent of ssh that a variable names"

@@ -30,13 +30,13 @@ export function roomError(errno: string, what: string): ShellError {
 }
 
 function roomHint(what: string): string {
-  if (what === 'user namespace' || what === 'identity' || what === 'private') return namespaceHint()
+  if (['user namespace', 'identity', 'private', 'pivot'].includes(what)) return namespaceHint()
   if (what === 'try lock')
     return 'Commands live in the room of this try, or it is being accepted: wait, or begin another (`--try new`).'
   if (what.startsWith('try')) return TRY_HINT
   if (what === 'landlock') return 'The kernel needs Landlock (5.19 or later, `lsm=` with `landlock`).'
   if (what === 'root' || what === 'init')
-    return 'In a container /proc is often covered in part: start it with less of that, or use the weaker sandbox.'
+    return 'In a container /proc is often covered in part: start it without that (docker: --security-opt systempaths=unconfined), or use the weaker sandbox.'
   if (what.startsWith('/')) return `Check that ${what} exists and is no link.`
   return 'See `cerith doctor`.'
 }
@@ -56,6 +56,6 @@ export function namespaceHint(): string {
   if (value('/proc/sys/user/max_user_namespaces') === '0')
     return 'Allow user namespaces: `sudo sysctl user.max_user_namespaces=15000`.'
   if (existsSync('/.dockerenv') || existsSync('/run/.containerenv'))
-    return 'A container forbids user namespaces by default: start it with a seccomp profile that allows `unshare`, or use the weaker sandbox.'
+    return 'A container forbids namespaces by default: start it with a seccomp profile that allows `unshare`, `mount` and `pivot_root` and with all of /proc (docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined), or use the weaker sandbox.'
   return 'The kernel forbids user namespaces here.'
 }

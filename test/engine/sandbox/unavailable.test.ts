@@ -13,6 +13,9 @@ const NO_MORE = 'echo 0 >/proc/sys/user/max_user_namespaces'
 const APPARMOR = `mount -t tmpfs none /proc/sys/kernel && echo 1 >/proc/sys/kernel/apparmor_restrict_unprivileged_userns`
 const DEBIAN = `mount -t tmpfs none /proc/sys/kernel && echo 0 >/proc/sys/kernel/unprivileged_userns_clone`
 
+/** As container engines do it: a part of /proc has something else in its place, so no other /proc may be mounted. */
+const COVERED = 'mount -t tmpfs none /proc/bus'
+
 function within(switches: string, ...words: string[]) {
   const folder = temporaryFolder()
   const work = join(folder, 'work')
@@ -43,6 +46,15 @@ describe.skipIf(!canConfine)('without user namespaces', () => {
     expect(run.stderr).toContain('nothing was started (user namespace: ENOSPC)')
     expect(run.stderr).toContain(hint)
     expect(existsSync(join(run.work, 'started'))).toBe(false)
+  })
+
+  test('where a part of /proc is covered, nothing runs, it is said, and the weaker sandbox can be had', () => {
+    const run = within(COVERED, 'run', '--sandbox', '--', 'touch', 'started')
+    expect([run.status, run.stdout, existsSync(join(run.work, 'started'))]).toEqual([125, '', false])
+    expect(run.stderr).toContain('nothing was started (init: EPERM)')
+    expect(run.stderr).toContain('systempaths=unconfined')
+    const weaker = within(COVERED, 'run', '--sandbox', '--set', 'sandbox.unavailable=weaker', '--', 'echo', 'in')
+    expect([weaker.status, weaker.stdout]).toEqual([0, 'in\n'])
   })
 
   test('the weaker sandbox is taken where it was asked for, and holds', () => {
