@@ -109,7 +109,7 @@ function walk(
     own: context.own ?? { pids: [], names: [] },
     observer: observers([
       watchAutomation(context.automation ?? []),
-      watchProtected(context),
+      watchProtected(context, text),
       watchPolicy(policy, context),
       ...(secrets ? [secrets] : []),
     ]),

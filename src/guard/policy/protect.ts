@@ -8,16 +8,20 @@ import type { GuardContext } from './context.js'
 import { LOOKS_AT_NAMES, RECURSIVE } from '../programs/readers.js'
 import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
-import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE, UNKNOWN } from '../words/text.js'
+import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE, UNKNOWN, UNTRACKED } from '../words/text.js'
 import type { Disk } from '../walk/disk.js'
 import type { Observer } from '../walk/effects.js'
 import type { Walker } from '../walk/walk.js'
 
-export function watchProtected(context: Pick<GuardContext, 'protectedPaths' | 'unreadablePaths'>): Observer {
+export function watchProtected(
+  context: Pick<GuardContext, 'protectedPaths' | 'unreadablePaths' | 'aliases' | 'functions'>,
+  text: string,
+): Observer {
   const tidy = (path: string): string => path.replace(/(.)\/+$/, '$1')
   const paths = (context.protectedPaths ?? []).map(tidy)
   const secret = (context.unreadablePaths ?? []).map(tidy)
   const known = new Map<string, readonly Place[]>()
+  const tracked = keepsIndex(text) && !['git', 'cd'].some((name) => context.aliases?.[name] ?? context.functions?.[name])
   // Asked for every word that names a path: the disk answers once in a verdict.
   const places = (path: string, disk: Disk): readonly Place[] => {
     const found = known.get(path) ?? namesOf(path, disk).map((one) => ({ path: one, parts: partsOf(one) }))
@@ -49,13 +53,26 @@ export function watchProtected(context: Pick<GuardContext, 'protectedPaths' | 'u
       if (hit !== undefined) refuse(walker, argv, readable(path), `would read ${hit}, which holds cerith's secrets`)
     },
     effect: (effect, walker, argv) => {
+      const stays = ({ path }: Place): boolean =>
+        tracked && effect.mode === UNTRACKED && walker.disk.isTracked(path, effect.path)
       const hit = paths.find((path) =>
-        places(path, walker.disk).some((place) => touches(effect, place, walker.disk, secret)),
+        places(path, walker.disk).some((place) => touches(effect, place, walker.disk, secret) && !stays(place)),
       )
       if (hit !== undefined) refuse(walker, argv, effect.word, `would change ${hit}, which belongs to cerith itself`)
     },
   }
 }
+
+/** Plain commands one after the other, of which none before `git clean` can take a name out of the index. */
+function keepsIndex(text: string): boolean {
+  if (/[|<>(){}$`\\'"!]|(?<!&)&(?!&)|\b(?:while|until|for|do|if|case|trap)\b/.test(text)) return false
+  const steps = text.split(/&&|;|\n/).map((step) => step.trim())
+  const last = steps.findLastIndex((step) => /^git (?:-C \S+ )?(?:clean|stash)\b/.test(step))
+  return steps.slice(0, last).every((step) => step === '' || KEEPS_INDEX.test(step))
+}
+
+const KEEPS_INDEX =
+  /^(?:cd \S+|pwd|ls( \S+)*|git (?:-C \S+ )?(?:(?:clean|stash|status|fetch|pull|switch|checkout|log|diff)\b.*|reset --hard( [\w\/.~^@-]+)?))$/
 
 /** A protected path, by one of its names. */
 interface Place {

@@ -1,7 +1,7 @@
 /** git: aliases, settings and options that run commands, and the verbs that remove files. */
 import { nameList, nameSet } from '../../contract/quote.js'
 import { locate, resolvePath } from '../words/paths.js'
-import { plain, unique } from '../words/text.js'
+import { plain, unique, UNKNOWN, UNTRACKED } from '../words/text.js'
 import { type Call, known, options, type Program } from './row/call.js'
 
 /** Keys of git's configuration whose value git runs. */
@@ -78,16 +78,20 @@ export const git: Program = (call) => {
     shell.positional = rest
     call.walker.script(`${alias} "$@"`, shell)
   }
+  // Of another work tree or index it is not known what is tracked.
+  const set = (name: string): boolean => environment.get(name).values.some((value) => value !== '' && value !== UNKNOWN)
+  const other = elsewhere || set('GIT_DIR') || set('GIT_INDEX_FILE') || words.some((word) => /^--git-dir/.test(word))
+  const removed = other ? undefined : UNTRACKED
   if (verb === 'clean') {
     const given = options(rest, { short: 'e', long: ['exclude'] })
     if (!given.has('n', 'dry-run') && given.has('f', 'force') && given.has('d', 'x', 'X'))
       for (const target of given.operands.length > 0 ? given.operands : ['.'])
-        call.walker.effect('delete-tree', target, inner, call.argv)
+        call.walker.effect('delete-tree', target, inner, call.argv, removed)
   } else if (verb === 'stash') {
     // What is not tracked goes into the stash, and from the disk.
     const given = options(rest, { short: 'm', long: ['message'] })
     if (given.has('u', 'a', 'include-untracked', 'all') && /^(?:push|save)?$/.test(given.operands[0] ?? ''))
-      call.walker.effect('delete-tree', '.', inner, call.argv)
+      call.walker.effect('delete-tree', '.', inner, call.argv, removed)
   } else if (verb === 'worktree' && rest[0] === 'remove') {
     for (const target of options(rest.slice(1)).operands) call.walker.effect('delete-tree', target, inner, call.argv)
   } else if (verb === 'rm') {

@@ -32,7 +32,7 @@ const crontab: Program = (call) => {
 }
 
 const ESSENTIAL_PACKAGE =
-  /^(libc6|libc-bin|libc|glibc(-common|-solibs)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub.*|\^?linux-image(?:\.?\*)?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|base(?:-system)?|aaa_base|aaa_glibc-solibs|@system|@world|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
+  /^(libc6|libc-bin|libc|glibc(-common|-solibs)?|musl|libgcc(-s1)?|bash|dash|coreutils|util-linux|systemd(-sysv)?|init|dpkg|apt|rpm|dnf|yum|pacman|busybox|base-files|base-passwd|login|passwd|shadow(-utils)?|sudo|mount|grub(?!-legacy).*|\^?linux-image(?:\.?\*)?(?:-(?:amd64|arm64|generic|virtual|cloud\S*|\*))?|kernel(-core|-modules|-?\*)?|linux|linux-base|linux-generic|openssh-server|filesystem|setup|perl-base|zlib1g|libpam.*|pam|e2fsprogs|kmod|udev|dbus|sysvinit.*|network-manager|NetworkManager|tar|gzip|debianutils|sed|grep|findutils|initramfs-tools|base(?:-system)?|aaa_base|aaa_glibc-solibs|@system|@world|libstdc\+\+6?|ld-linux.*|python3-minimal)(:\w+)?$/
 
 /** Alpine's own: what else a system runs with is in busybox, and apk keeps what another package needs. */
 const ESSENTIAL_TO_ALPINE =
@@ -81,6 +81,8 @@ const packages: Program = (call, name) => {
     pkg_delete: /./,
   }
   if (simulated && !(name === 'pacman' && words.includes('-d'))) return undefined
+  // The packages of another root: an image that is being built.
+  if (/(?:^| )--(?:root|installroot|sysroot|instdir)[= ](?!\/+(?: |$))\S/.test(words.join(' '))) return undefined
   const pattern = removes[name]
   const verb = pattern && words.find((word) => pattern.test(word))
   const ofDebian = /^(?:apt|apt-get|aptitude|dpkg)$/.test(name)

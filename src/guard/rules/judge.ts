@@ -88,7 +88,7 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
     case 'move':
       // The root cannot be moved, if the name behind it is empty.
       if (kind === 'move' && shown === '/…' && !contents) return undefined
-      return effect.mode === ASIDE && (HANDED_OUT.test(shown) || MAY_GO.test(shown) || SETTINGS.test(shown))
+      return effect.mode === ASIDE && (HANDED_OUT.test(shown) || MAY_GO.test(shown) || SETTINGS.test(shown) || SERVICE_DATA.test(shown))
         ? undefined
         : wipe(place)
     case 'delete':
@@ -138,6 +138,9 @@ const SETTINGS = /^\/etc\/(?:nsswitch\.conf|default\/grub|securetty|login\.defs|
 
 /** Without these a system starts as well. */
 const MAY_GO = /^\/boot\/init|^\/etc\/ld\.so\.preload$/
+
+/** What a service keeps: under another name beside it nothing is lost. */
+const SERVICE_DATA = /^\/var\/lib\/(?:etcd|kubelet|containerd)$/
 
 /** Places that belong to the user who installed them; changing their owner is ordinary. */
 const HANDED_OUT =

@@ -31,6 +31,23 @@ export class Disk {
     return !this.realPath || this.real(path) !== undefined
   }
 
+  /** True where the repository around a directory lists the file in its index. */
+  isTracked(path: string, from: string): boolean {
+    const root = this.repository(path)
+    if (root === undefined || root !== this.repository(`${from}/.`)) return false
+    return this.real(`${root}/.git/index/${path.slice(root.length + 1)}`) !== undefined
+  }
+
+  /** The nearest directory above that has an index of git. */
+  private repository(path: string): string | undefined {
+    const parts = path.split('/')
+    for (let at = parts.length - 1; at > 0; at--) {
+      const root = parts.slice(0, at).join('/')
+      if (this.real(`${root}/.git/index`) !== undefined) return root
+    }
+    return undefined
+  }
+
   /**
    * Where an absolute path really leads: the longest part of it that exists is resolved, the rest stays as it is.
    * `followsLast` is false for what is done to a link itself, such as removing it.

@@ -107,9 +107,10 @@ export class Streams {
     argv: readonly string[],
   ): Alternatives {
     let out = printed
-    for (const redirect of redirects) {
+    for (const [at, redirect] of redirects.entries()) {
       if (redirect.type !== 'Redirect' || !redirect.target) continue
       const { operator } = redirect
+      if (operator === '>' && this.isPlaceholder(redirects[at - 1], redirect.pos, shell)) return NOTHING
       if (operator === '<' || operator === '<&' || operator === '<>') continue
       const paths = expandSingle(redirect.target, shell, this.walker)
       const descriptor = this.descriptorOf(redirect, 1, shell)
@@ -130,6 +131,25 @@ export class Streams {
       if (descriptor === 1) out = NOTHING
     }
     return out
+  }
+
+  /**
+   * `docker exec -it <name> /bin/bash`, as it stands in a manual: there is no such file to read, nothing ran that
+   * could have made one, and bash opens nothing behind it.
+   */
+  private isPlaceholder(before: Redirection | undefined, next: number, shell: ShellState): boolean {
+    if (before?.type !== 'Redirect' || before.operator !== '<' || before.end !== next || !before.target) return false
+    // `sudo docker exec ...` is two commands of the same words.
+    const [first = [], ...inner] = this.walker.commands
+    if (inner.some((argv) => argv.join(' ') !== first.slice(first.length - argv.length).join(' '))) return false
+    return expandSingle(before.target, shell, this.walker).every(
+      (name) =>
+        /^[A-Za-z][\w:-]*$/.test(name) &&
+        shell.cwd.every((cwd) => {
+          const path = resolvePath(name, cwd)
+          return !shell.files.has(path) && this.walker.disk.real(path) === undefined
+        }),
+    )
   }
 
   /** Remembers what a file holds after this command, so that running it later can be judged. */

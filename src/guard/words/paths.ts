@@ -67,7 +67,7 @@ const SYSTEM_DIRECTORIES = nameList(`
   /boot/efi /boot/EFI /boot/grub /boot/grub2 /boot/loader /boot/efi/EFI
   /etc/ssh /etc/pam.d /etc/systemd /etc/systemd/system /etc/ssl /etc/init.d /etc/security /etc/sudoers.d /etc/apt
   /etc/default /etc/network /etc/netplan /etc/NetworkManager /etc/alternatives /etc/ld.so.conf.d /etc/profile.d
-  /etc/rc.d /etc/skel /etc/selinux /etc/kubernetes /etc/pki /etc/ca-certificates /etc/cron.d /etc/cron.daily
+  /etc/rc.d /etc/selinux /etc/kubernetes /etc/pki /etc/ca-certificates /etc/cron.d /etc/cron.daily
   /etc/modprobe.d /etc/dpkg /etc/yum.repos.d /etc/grub.d /etc/iptables /etc/polkit-1 /etc/X11 /etc/udev /etc/lvm
   /etc/cryptsetup-initramfs
   /sys/firmware /sys/firmware/efi /sys/firmware/efi/efivars
@@ -134,9 +134,9 @@ const SYSTEM_PARTS = [...SYSTEM].map((path) => path.split('/').slice(1))
 const FILES = new Set<string>(CRITICAL_FILES.map(usrMerged))
 const FILE_PARTS = [...FILES].map((path) => path.split('/').slice(1))
 
-/** Below /boot, what no boot reads: copies that were set aside, a person's own device tree overlays. */
+/** Below /boot, what no boot reads: symbols, settings of a build, copies set aside, own overlays, zeroes for an image. */
 const BESIDE_BOOT =
-  /[^/](?:\.(?:bak|backup|old|orig|save|tmp|new|dtbo)|~)(?:\/[^/]*)?$|^\/boot\/(?:overlay-user|ignition)(?:[./]|$)/
+  /[^/](?:\.(?:bak|backup|old|orig|save|tmp|new|dtbo)|~)(?:\/[^/]*)?$|^\/boot\/(?:(?:overlay-user|ignition)(?:[./]|$)|(?:System\.map|config)-[^/]*(?:\/[^/]*)?$|(?:whitespace|EMPTY|zerofile)$)/
 
 /** The dangerous place an absolute folded path names, if any. `homes` are the user's home directories. */
 export function locate(path: string, homes: readonly string[]): Located | undefined {
@@ -158,7 +158,7 @@ export function locate(path: string, homes: readonly string[]): Located | undefi
   if (KERNEL_SWITCHES.test(bare)) return { place: 'kernel-switch', shown, contents }
   if (isRawDevice(bare)) return { place: 'device', shown, contents }
   if (homes.some((home) => isHome(bare, home))) return { place: 'home', shown, contents }
-  if (/^\/(home|Users)\/[^/.][^/]*$/.test(bare)) return { place: 'home', shown, contents }
+  if (/^\/(home|Users)\/(?!linuxbrew$)[^/.][^/]*$/.test(bare)) return { place: 'home', shown, contents }
   if (SYSTEM.has(bare) || (hasWildcard(bare) && SYSTEM_PARTS.some((known) => matches(parts, known))))
     return { place: 'system', shown, contents }
   if (bare === `/lib/modules/${RUNNING}`) return { place: 'system', shown, contents }
@@ -175,11 +175,14 @@ export function locate(path: string, homes: readonly string[]): Located | undefi
   return undefined
 }
 
+/** A home below it is one of a test: it lives no longer than what else is there. */
+const TEMPORARY = /^(?:\/private)?(?:\/var)?\/tmp$/
+
 function isHome(path: string, home: string): boolean {
   if (home === '' || home === '/') return false
   return (
     path === home ||
-    home.startsWith(`${path}/`) ||
+    (home.startsWith(`${path}/`) && !TEMPORARY.test(path)) ||
     (hasWildcard(path) && matches(path.split('/').slice(1), home.split('/').slice(1)))
   )
 }

@@ -36,6 +36,8 @@ export const EMPTY = 'empty'
 export const FIFO = '\uFDDAfifo'
 /** As the mode of a move: the thing stays where it is under a longer name (`mysql.bak`). */
 export const ASIDE = 'aside'
+/** As the mode of a removal: only files that git does not track. */
+export const UNTRACKED = 'untracked'
 
 const MARKS = /[\uFDD0-\uFDDF]/g
 const WILD = /[\uFDD1-\uFDD4]/

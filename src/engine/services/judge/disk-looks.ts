@@ -7,14 +7,17 @@ import { basename, dirname, join } from 'node:path'
 import { attempt } from '../../../contract/attempt.js'
 import type { Verdict } from '../../../contract/verdict.js'
 import { GUARD_LIMITS } from '../../../guard/words/limits.js'
+import { isListed } from '../../../os/files/git-index.js'
 import { readRegular } from '../../../os/files/shared-file.js'
 
 /**
  * The real path behind links; undefined where nothing is. Asking for what is missing is the
- * usual case and must not throw.
+ * usual case and must not throw. Below `.git/index` are the names that git tracks.
  */
 export function realPath(path: string): string | undefined {
   try {
+    const [, index, name] = /^(.*\/\.git\/index)\/(.+)$/s.exec(path) ?? []
+    if (index !== undefined && name !== undefined) return isListed(index, name) ? path : undefined
     return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : realpathSync.native(path)
   } catch {
     return undefined

@@ -162,13 +162,15 @@ function namedBelow(start: string, name: string, shell: Call['shell']): string[]
 function run(call: Call, template: readonly string[], path: string, action: string): void {
   const inner = call.shell.fork()
   if (action.endsWith('dir')) inner.cwd = [UNKNOWN]
-  if (template.length > 0)
-    call.walker.argv(
-      template.map((word) => word.replaceAll('{}', path)),
-      inner,
-      null,
-    )
+  // `mv {} /backup/{}`: each file gets a name of its own there, and nothing else there is touched.
+  const last = PUTS_ELSEWHERE.test(template[0] ?? '') ? template.length - 1 : -1
+  const filled = template.map((word, i) =>
+    word.replaceAll('{}', i === last && /[^/]\/\{\}$/.test(word) ? `${UNKNOWN}name` : path),
+  )
+  if (filled.length > 0) call.walker.argv(filled, inner, null)
 }
+
+const PUTS_ELSEWHERE = /^(?:mv|cp|ln|install)$/
 
 export const fd: Program = (call) => {
   const words = call.argv.slice(1)

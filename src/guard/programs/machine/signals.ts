@@ -153,7 +153,7 @@ const killByName: Program = (call, name) => {
     const everything =
       byRegex || given.has('r', 'regexp')
         ? matchesEverything(pattern, byRegex && given.has('x', 'exact')) && !(byRegex && isNarrowed(given))
-        : /^[.^*$\s]+$/.test(pattern)
+        : /^[.^*$\s]+$/.test(pattern) && pattern !== '.'
     if (everything) call.walker.report('kill-everything', [name, pattern])
     else if (given.has('v', 'inverse')) call.walker.report('kill-everything', [name, '-v', pattern])
     else if (

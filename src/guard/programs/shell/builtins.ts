@@ -58,6 +58,8 @@ const declare: Program = (call) => {
     for (const name of call.argv.slice(1)) call.shell.integers.add(name.replace(/=.*/s, ''))
   // `export "D=/"` and `declare $x` arrive as plain words.
   for (const word of call.argv.slice(1)) {
+    // `export "$KEY=$VALUE"`: any variable may be set now.
+    if (!word.startsWith('-') && hasUnknown(word.replace(/=.*/s, ''))) call.shell.hasSourced = true
     const text = /^([A-Za-z_]\w*)(\+?=)(.*)$/s.exec(word)
     // `declare 'a[$(cmd)]=1'` runs the substitution in its subscript.
     const element = text ? null : /^([A-Za-z_]\w*\[.*?\])(?:=(.*))?$/s.exec(plain(word))
