@@ -21,7 +21,8 @@ export function watchProtected(
   const paths = (context.protectedPaths ?? []).map(tidy)
   const secret = (context.unreadablePaths ?? []).map(tidy)
   const known = new Map<string, readonly Place[]>()
-  const tracked = keepsIndex(text) && !['git', 'cd'].some((name) => context.aliases?.[name] ?? context.functions?.[name])
+  const tracked =
+    keepsIndex(text) && !['git', 'cd'].some((name) => context.aliases?.[name] ?? context.functions?.[name])
   // Asked for every word that names a path: the disk answers once in a verdict.
   const places = (path: string, disk: Disk): readonly Place[] => {
     const found = known.get(path) ?? namesOf(path, disk).map((one) => ({ path: one, parts: partsOf(one) }))

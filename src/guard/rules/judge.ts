@@ -88,7 +88,8 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
     case 'move':
       // The root cannot be moved, if the name behind it is empty.
       if (kind === 'move' && shown === '/…' && !contents) return undefined
-      return effect.mode === ASIDE && (HANDED_OUT.test(shown) || MAY_GO.test(shown) || SETTINGS.test(shown) || SERVICE_DATA.test(shown))
+      return effect.mode === ASIDE &&
+        (HANDED_OUT.test(shown) || MAY_GO.test(shown) || SETTINGS.test(shown) || SERVICE_DATA.test(shown))
         ? undefined
         : wipe(place)
     case 'delete':
