@@ -34,7 +34,7 @@ const compiles: Program = (call) => {
 /** `apt -o DPkg::Pre-Invoke::=CMD`. */
 const apt: Program = (call) => {
   for (const option of options(call.argv.slice(1), { short: 'otc', long: ['option'] }).all('o', 'option')) {
-    const code = /Invoke(?:-Success)?(?:::)?=\{?(.*?)\}?$/is.exec(plain(option))?.[1]
+    const code = /Invoke(?:-Success)?(?:::)?=(?:\{(?!\{))?(.*?)(?:(?<!\})\})?$/is.exec(plain(option))?.[1]
     if (code) call.walker.tryScript(code, call.shell)
   }
   return undefined

@@ -9,6 +9,7 @@ import {
   encodeBase32,
   encodeBase64,
   encodeHex,
+  PACKED,
   UNREADABLE,
 } from './row/decoding.js'
 
@@ -254,9 +255,6 @@ export const opaqueFilter: Program = (call) => {
   const texts = inputs(call, given.operands)
   return texts.every((text) => isConstant(text) && text !== '') ? [UNREADABLE] : ANYTHING
 }
-
-/** Stands in front of text that a compressor of the same command has read. */
-const PACKED = '\u001f\u008b'
 
 /** Compressors and their way back: what went in comes out again; packed text from elsewhere is unknown. */
 export const compressed: Program = (call, name) => {

@@ -127,8 +127,12 @@ export const git: Program = (call) => {
         )
     }
   } else if (verb === 'config') {
-    const [key = '', value = ''] = rest.filter((word) => !word.startsWith('-') && word !== 'set')
+    const [key = '', value = ''] = rest.filter((word) => !word.startsWith('-') && !/^[sg]et$/.test(word))
     if (value !== '') gitConfig(`${key}=${value}`, call)
+    // What it was given before in this command, or by its session, is what it prints.
+    const place = `/dev/git-config/${key}`
+    if (value !== '') call.shell.files.set(place, [`${value}\n`])
+    else return call.shell.files.get(place)
   }
   return undefined
 }

@@ -50,7 +50,8 @@ export function judgeCode(code: string, language: string, call: Call): void {
     // The last of its strings is the body.
     for (const [whole] of source.matchAll(/\bFunction\s*\([^)]*/g))
       for (const { text } of strings(`${whole})`)) call.walker.code(text)
-    for (const { text } of strings(source))
+    // As it was written too: what it asks of the world outside would stand in quotes inside of quotes.
+    for (const { text } of [...strings(source), ...(source === code ? [] : strings(code))])
       if (/[(]/.test(text) && text.length < source.length - 4)
         call.walker.budget.deeper(() => judgeCode(text, language, call))
   }

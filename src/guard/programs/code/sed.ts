@@ -33,7 +33,7 @@ export const sed: Program = (call) => {
   if (scripts.length === 0 && given.operands[0] !== undefined && given.get('f', 'file') === undefined)
     scripts.push(given.operands[0])
   for (const file of given.all('f', 'file'))
-    for (const text of call.walker.streams.contents(file, call.shell)) {
+    for (const text of file === '-' ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)) {
       if (text === UNKNOWN) continue
       call.walker.code(plain(text))
       scripts.push(text)

@@ -52,7 +52,12 @@ const ASKS_OUTSIDE =
 function withOutside(code: string, { home, args, stdin, variable }: Outside): string {
   // The code itself is one of the words; what follows it are its arguments.
   const given = args
-    .slice(Math.max(args.indexOf(code), args.indexOf('-')) + 1)
+    .slice(
+      Math.max(
+        args.findIndex((word) => word.includes(code)),
+        args.indexOf('-'),
+      ) + 1,
+    )
     .map((word) => JSON.stringify(plain(word)))
   return interpolated(code, given, variable)
     .replace(HOME_CALLS, () => `"${home}"`)
@@ -67,8 +72,8 @@ function withOutside(code: string, { home, args, stdin, variable }: Outside): st
             : Number(zero)
         ] ?? whole,
     )
-    .replace(/\b(system|exec|eval)\s*\(?\s*shift\b/g, (whole, name: string) =>
-      given[0] === undefined ? whole : `${name}(${given[0]}`,
+    .replace(/\b(system\s*\(?|exec\s*\(?|eval\s*\(?|open\s*\(?\s*[\w\s$]+,)\s*shift\b/g, (whole, called: string) =>
+      given[0] === undefined ? whole : `${called} ${given[0]}`,
     )
     .replace(/\bsys\.argv\[1:\]|@ARGV\b|\*ARGV\b|\bprocess\.argv\.slice\([12]\)/g, (whole) =>
       given.length > 0 ? given.join(', ') : whole,

@@ -3,8 +3,11 @@
  * renamers; and those whose option names an output.
  */
 import { nameList } from '../../../contract/quote.js'
-import { activate, plain, TREE } from '../../words/text.js'
+import { activate, hasUnknown, plain, TREE } from '../../words/text.js'
 import { basename, options, type Program, table } from '../row/call.js'
+import { PACKED } from '../row/decoding.js'
+
+const SUFFIX: Readonly<Record<string, string>> = { bzip2: '.bz2', xz: '.xz', zstd: '.zst', lzma: '.lzma', lz4: '.lz4' }
 
 /** `gzip FILE` leaves FILE.gz and takes FILE away; to standard output, or with -k, it does not. */
 const compress: Program = (call, name) => {
@@ -13,6 +16,17 @@ const compress: Program = (call, name) => {
     ? !given.has('rm')
     : given.has('c', 'k', 'stdout', 'to-stdout', 'keep')
   if (keeps || given.has('l', 'list', 't', 'test', 'h', 'help', 'V', 'version')) return undefined
+  for (const word of given.operands) {
+    const texts = call.walker.streams.contents(word, call.shell).filter((text) => !hasUnknown(text))
+    const packed = `${word}${SUFFIX[name] ?? '.gz'}`
+    if (texts.length > 0)
+      call.walker.streams.write(
+        packed,
+        texts.map((text) => PACKED + text),
+        false,
+        call.shell,
+      )
+  }
   // A directory is passed over without -r: only what a pattern or a name picks out is taken.
   for (const word of given.operands)
     call.walker.effect(given.has('r', 'recursive') ? 'delete-tree' : 'delete', word, call.shell, call.argv)

@@ -66,3 +66,6 @@ export const UNREADABLE = '\uFFFC'
 export function isReadable(text: string): boolean {
   return !text.includes(UNREADABLE)
 }
+
+/** Stands in front of text that a compressor of the same command has read. */
+export const PACKED = '\u001f\u008b'

@@ -29,6 +29,8 @@ export function judgeVariable(
     for (const value of values)
       for (const [, code = ''] of plain(value).matchAll(/-e\s*(.*)/gs))
         call.walker.external([name === 'RUBYOPT' ? 'ruby' : 'perl', '-e', code], call.shell.fork(), null)
+  if (name === 'PERL5DB')
+    for (const value of values) call.walker.external(['perl', '-e', value], call.shell.fork(), null)
   if (name === 'PYTHONSTARTUP')
     for (const value of values) call.walker.external(['python3', value], call.shell.fork(), null)
   if (name === 'TAR_OPTIONS')
@@ -62,9 +64,9 @@ const declare: Program = (call) => {
     if (!word.startsWith('-') && hasUnknown(word.replace(/=.*/s, ''))) call.shell.hasSourced = true
     const text = /^([A-Za-z_]\w*)(\+?=)(.*)$/s.exec(word)
     // `declare 'a[$(cmd)]=1'` runs the substitution in its subscript.
-    const element = text ? null : /^([A-Za-z_]\w*\[.*?\])(?:=(.*))?$/s.exec(plain(word))
-    if (element?.[1] !== undefined) call.walker.calculated([element[1]], call.shell)
-    if (element?.[2] !== undefined) call.shell.setTarget(element[1] ?? '', [element[2]])
+    const [, name = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(text ? '' : plain(word)) ?? []
+    if (mayHoldCode(name)) call.walker.calculated([name], call.shell)
+    if (mayHoldCode(name) && value !== undefined) call.shell.setTarget(name, [value])
     if (!text || call.declared.some((assignment) => assignment.name === text[1])) continue
     const before = text[2] === '+=' ? (call.shell.get(text[1] ?? '').values[0] ?? '') : ''
     call.shell.set(text[1] ?? '', [before + plain(text[3] ?? '')])
