@@ -116,10 +116,12 @@ test.skipIf(!canLimit)('with too few processes that is what is said: bash is not
   chownSync(home, 61_234, 61_234)
   chmodSync(base, 0o755)
   const words: string[] = []
-  for (const limit of [7, 8, 9, 10, 11]) {
+  const few = [7, 8, 9, 10, 11].map((limit) => ({ tier: '', limit }))
+  for (const { tier, limit } of [...few, { tier: 'none', limit: 16 }, { tier: 'none', limit: 20 }]) {
     const user = `setpriv --reuid 61234 --regid 61234 --clear-groups prlimit --nproc=${limit}`
     const { status, stdout, stderr } = shell(`timeout 20 ${user} "$NODE" "$CLI" run 'echo hi; exit 3'`, {
       CERITH_HOME: join(home, String(limit)),
+      CERITH_HELPER: tier,
       HOME: home,
     })
     if (stdout === 'hi\n') expect(status).toBe(3)
@@ -128,7 +130,8 @@ test.skipIf(!canLimit)('with too few processes that is what is said: bash is not
   // (Node itself gives up, or waits, where it cannot have its threads.)
   const ours = words.filter((text) => text.startsWith('cerith: '))
   expect(ours).not.toEqual([])
-  for (const text of ours) expect(text).toMatch(/^cerith: .*\bcould not (?:be )?start.*EAGAIN/i)
+  for (const text of ours)
+    expect(text).toMatch(/^cerith: .*\bcould not (?:be )?start.*(?:EAGAIN|ended at once)[^]*processes/i)
 })
 
 describe('a home that cannot be written', () => {
@@ -147,6 +150,16 @@ describe('a home that cannot be written', () => {
     expect(execFileSync('stat', ['-c', '%a', join(base, `cerith-${process.getuid?.()}`)], { encoding: 'utf8' })).toBe(
       '700\n',
     )
+  })
+
+  test('a HOME that is no directory, as accounts of services have, is such a home', () => {
+    const { status, stdout, stderr } = shell(`HOME=/dev/null cerith run 'echo hi; exit 3'`, {
+      CERITH_HOME: undefined,
+      XDG_STATE_HOME: undefined,
+      TMPDIR: base,
+    })
+    expect({ status, stdout }).toEqual({ status: 3, stdout: 'hi\n' })
+    expect(stderr).toMatch(/^cerith: \S+ cannot be written \(ENOTDIR\); state is kept in/)
   })
 
   test('an empty HOME is no reason to call the user unknown', () => {

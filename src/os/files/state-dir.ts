@@ -38,13 +38,17 @@ export function findStateDirectory(env: NodeJS.ProcessEnv = process.env): { path
 
 /** Null when files can be made there, or when it is for another reason that they cannot: then its own error says so. */
 function whyUnwritable(path: string): string | null {
-  try {
-    accessSync(nearestExisting(path), constants.W_OK | constants.X_OK)
-    return null
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? ''
-    return ['EROFS', 'EACCES', 'EPERM'].includes(code) ? `${path} cannot be written (${code})` : null
+  // Itself, or where it would be made. (What leads through a file is no directory's name: a HOME of /dev/null.)
+  for (const at of [path, nearestExisting(path)]) {
+    try {
+      accessSync(at, constants.W_OK | constants.X_OK)
+      return null
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? ''
+      if (['EROFS', 'EACCES', 'EPERM', 'ENOTDIR'].includes(code)) return `${path} cannot be written (${code})`
+    }
   }
+  return null
 }
 
 /** Makes (or checks) a private directory and gives its path back. */

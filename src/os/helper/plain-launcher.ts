@@ -17,5 +17,15 @@ export async function startPlainLauncher(): Promise<Launcher> {
       'Reinstall cerith, or run `npm run build`.',
     )
   const [program, ...words] = runtimeArgv()
-  return startHelper(program, [...words, file], 'plain')
+  // Without threads of V8's: a Node that cannot start them, for want of processes, waits for them for ever.
+  try {
+    return await startHelper(program, [...words, '--v8-pool-size=0', file], 'plain')
+  } catch (error) {
+    if (error instanceof ShellError) throw error
+    throw new ShellError(
+      'SPAWN_FAILED',
+      `The helper that starts commands could not be started (${(error as Error).message})`,
+      'The machine or user may be out of processes or memory; end some jobs (`cerith ps`) and try again.',
+    )
+  }
 }

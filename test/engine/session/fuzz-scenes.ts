@@ -316,7 +316,12 @@ const watching: readonly Scene[] = [
     'skipme now; echo "ran $?"',
     'trap - DEBUG; shopt -u extdebug',
   ],
-  ["set -T; trap 'echo R' RETURN", 'rf() { echo in; return 2; }; rf', 'echo "$?"', 'trap - RETURN; set +T'],
+  [
+    'set -T; trap \'echo "R:${FUNCNAME-}"\' RETURN',
+    'rf() { echo in; return 2; }; rf',
+    'echo "$?"',
+    'trap - RETURN; set +T',
+  ],
   ['trap \'echo E "$?"\' ERR', 'ef() { return 5; }; ef', '(exit 6); true', 'false | true; true | false', 'trap - ERR'],
   ["trap 'last=$BASH_COMMAND' DEBUG", 'true a b; echo "$last"', 'trap - DEBUG; unset last'],
   ["trap 'trap - DEBUG; echo once' DEBUG", 'echo one', 'echo two', 'trap -p DEBUG'],
