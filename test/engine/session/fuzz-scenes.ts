@@ -324,7 +324,6 @@ const watching: readonly Scene[] = [
   ],
   ['trap \'echo E "$?"\' ERR', 'ef() { return 5; }; ef', '(exit 6); true', 'false | true; true | false', 'trap - ERR'],
   ["trap 'last=$BASH_COMMAND' DEBUG", 'true a b; echo "$last"', 'trap - DEBUG; unset last'],
-  ["trap 'trap - DEBUG; echo once' DEBUG", 'echo one', 'echo two', 'trap -p DEBUG'],
   ["tr1() { trap 'echo from function' USR1; }; tr1", 'kill -USR1 $$', 'trap - USR1'],
   ['trap \'echo "d:$BASH_COMMAND"; false\' DEBUG', 'true; echo "$?"', 'trap - DEBUG'],
 ]

@@ -14,8 +14,8 @@ import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
 import { AFTER, before as beforeCommand, dumpEnd, dumpText } from './dump-text.js'
 import { fileOf, giveBack, keepVariable, keptAs, LOADED, own, report, source } from './marks.js'
-import { STOP_NAME, UNHEARD, UNNOTE, UNNOTICED, type Marks } from './marks.js'
-import { installBareStop, installExit, installStop, noteTraps, NOWHERE, putTrapsAside } from './traps.js'
+import { HUSHED, STOP_NAME, UNHEARD, UNNOTE, UNNOTICED, type Marks } from './marks.js'
+import { installBareStop, installExit, installStop, noteTraps, NOWHERE } from './traps.js'
 import { hushed, leaveStatus, passedStatus } from './command-file.js'
 
 /** After an interrupt a history is still on, and has noted the line that this stands in. */
@@ -123,7 +123,7 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   const over =
     call.hasBuiltin && !reportsTraps(call)
       ? ''
-      : `{ ${status}=\${${status}:-$?};${call.hasBuiltin ? '' : `${leaveDeaf(marks)};`}${quiet(call, marks)}} ${UNHEARD}; `
+      : `{ ${status}=\${${status}:-$?};${call.hasBuiltin ? '' : `${leaveDeaf(marks)};`}${quiet(call, marks)}} ${reportsTraps(call) ? UNHEARD : HUSHED}; `
   return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n${over}{ ${status}=\${${status}:-$?}; ${unnoted(marks)}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
 }
 
@@ -244,8 +244,8 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const traps = `\\builtin read -r -d '' ${trap} <${file}; \\builtin eval "\${${trap}:+\\\\builtin $${trap}}"; >|${file}`
   const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
   const forget = `\\builtin unset -v ${['k', 'v', 'q', 'x'].map((what) => own(marks, what)).join(' ')}`
-  const deaf = hasBuiltin ? '' : `{ ${leaveDeaf(marks)}; } ${UNHEARD}\n${dropReserved}\n`
-  return `${putTrapsAside(marks)}\n${deaf}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  const deaf = hasBuiltin ? '' : `{ ${leaveDeaf(marks)}; } ${HUSHED}\n${dropReserved}\n`
+  return `${deaf}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }
 
 /** The agent's EXIT trap runs after the dump, once. */

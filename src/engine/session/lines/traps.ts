@@ -1,7 +1,7 @@
 /** The traps of a session's own: the stop signal ends a running command, EXIT writes the state down. */
 import { quoteWord } from '../../../contract/quote.js'
 import { dumpLeaving } from './dump-text.js'
-import { fileOf, HUSHED, own, STOP_NAME, UNHEARD, type Marks } from './marks.js'
+import { fileOf, HUSHED, own, STOP_NAME, type Marks } from './marks.js'
 
 /** Not /dev/null, so that the stderr of the stop handler can be told from one that a command has pointed there. */
 export const NOWHERE = '/dev/zero'
@@ -18,7 +18,7 @@ export function installStop(marks: Marks): string {
   const hush = `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}`
   // Only within a file that is sourced: a bash that is interrupted by its own handler while it
   // reads a line from a pipe crashes.
-  const stop = `${putTrapsAside(marks)}; { [[ -z \${BASH_SOURCE-} ]]; } ${HUSHED} || { { [[ \${${saved}-} || $- == *r* ]]; } ${HUSHED} || { ${hush}; }; \\builtin trap - INT; \\builtin kill -INT $$; }`
+  const stop = `{ [[ -z \${BASH_SOURCE-} ]]; } ${HUSHED} || { { [[ \${${saved}-} || $- == *r* ]]; } ${HUSHED} || { ${hush}; }; \\builtin trap - INT; \\builtin kill -INT $$; }`
   return `\\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
@@ -40,15 +40,5 @@ export function installExit(marks: Marks, userExit: string | null): string {
 
 /** Writes the agent's traps down, and takes those away that would see lines of the session. */
 export function noteTraps(marks: Marks): string {
-  return `${writeTraps(marks)}; ${installStop(marks)}`
-}
-
-/** The same where nothing has done it yet: behind a command that did not come to its end. */
-export function putTrapsAside(marks: Marks): string {
-  return `{ ${writeTraps(marks)}; } ${UNHEARD}`
-}
-
-/** Behind what was noted before: what was taken away then is not among what there is now. */
-function writeTraps(marks: Marks): string {
-  return `\\builtin trap -p >>${quoteWord(fileOf.traps(marks))}; \\builtin trap - DEBUG RETURN`
+  return `\\builtin trap -p >|${quoteWord(fileOf.traps(marks))}; \\builtin trap - DEBUG RETURN; ${installStop(marks)}`
 }
