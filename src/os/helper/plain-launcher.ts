@@ -17,9 +17,8 @@ export async function startPlainLauncher(): Promise<Launcher> {
       'Reinstall cerith, or run `npm run build`.',
     )
   const [program, ...words] = runtimeArgv()
-  // Without threads of V8's: a Node that cannot start them, for want of processes, waits for them for ever.
   try {
-    return await startHelper(program, [...words, '--v8-pool-size=0', file], 'plain')
+    return await startHelper(program, [...words, file], 'plain')
   } catch (error) {
     if (error instanceof ShellError) throw error
     throw new ShellError(
