@@ -250,6 +250,8 @@ web.on('connect', async (asked, socket, first) => {
     end(error.refused ? '403 Forbidden' : '502 Bad Gateway', error.message)
   }
 })
+// A client that has said everything still waits for its answer.
+web.httpAllowHalfOpen = true
 // Without a listener for it, an offer to change the protocol (cargo's h2c, a WebSocket) is a request like any other:
 // the offer is not passed on.
 web.on('clientError', (error, socket) => socket.destroy())

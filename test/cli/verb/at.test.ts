@@ -26,7 +26,7 @@ test('run: output, exit code and a session that the next process goes on with', 
     stdout: 'out\n',
     stderr: 'err\n',
   })
-  expect(cli(folder, ['--at=loop:', 'run', '--session', 's', 'x=5; cd /usr'])).toMatchObject({ status: 0 })
+  expect(cli(folder, ['--at=loop:', 'run', '--session', 's', 'x=5; cd /usr'])).toMatchObject({ status: 0, stderr: '' })
   expect(cli(folder, ['--at', 'loop:', 'run', '--session', 's', 'echo $x $PWD'])).toMatchObject({ stdout: '5 /usr\n' })
   expect(cli(folder, ['--at', 'loop:', 'run', '--cwd', '/usr/bin', 'pwd'])).toMatchObject({ stdout: '/usr/bin\n' })
 })
