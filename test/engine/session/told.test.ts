@@ -65,7 +65,7 @@ describe('a command that bash cannot read', () => {
 test('a copy of the shell that goes on is not called by the words that the shell was started with', async () => {
   const engine = await testEngine({ cwd: temporaryFolder() })
   for (const place of [engine, await engine.session()]) {
-    const { notes } = await place.run({ command: 'mkfifo a; (read -r < a) & rm -f a' })
+    const { notes } = await place.run({ command: 'rm -f a; mkfifo a; (read -r < a) &' })
     expect(words(notes)).toMatch(/^Still running in the background: \d+ \(a subshell\)\. /)
   }
 })
