@@ -38,6 +38,11 @@ async function watched({
   watches.push(watch)
   watch.start()
   await until(() => watch.engines.get(engine.id)?.state === 'live', 'the engine is seen')
+  // Orders are taken one after the other: with an answer to this one the engine knows who approves.
+  const lists = (): number => events.filter(({ t }) => t === 'sessions').length
+  const before = lists()
+  watch.engines.get(engine.id)!.send({ do: 'sessions' })
+  await until(() => lists() > before + (before === 0 ? 1 : 0), 'an answer')
   const heard = async (t: string): Promise<WatchEvent['said']> => {
     await until(() => events.some((said) => said.t === t), t)
     return events.find((said) => said.t === t)!

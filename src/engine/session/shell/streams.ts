@@ -58,6 +58,8 @@ export class SessionStreams {
   /** Pipes that were replaced, as long as a process can write into them. */
   #old: Channel[] = []
   #switched: Pipe[] = []
+  /** The running call has given the shell new pipes. */
+  #isRenewed = false
   #lastByteAt = 0
   #lostLate = 0
   /** Processes in between that an outcome has named. */
@@ -152,6 +154,7 @@ export class SessionStreams {
     if (!made) return []
     if (old) this.#old.push(old)
     this.#switched.push(made.pipe)
+    this.#isRenewed = true
     made.channel.owner = sinks
     if (side === 'out') this.#out = made.channel
     else this.#err = made.channel
@@ -247,6 +250,7 @@ export class SessionStreams {
 
   /** The call's last bytes have been read; nothing that comes later is the call's. */
   detach(): void {
+    if (this.#isRenewed) this.#takeBack()
     if (this.#out) this.#out.owner = null
     if (this.#err) this.#err.owner = null
     if (this.#old.length > 0) {
@@ -254,6 +258,24 @@ export class SessionStreams {
       this.#old = this.#old.filter(({ reader }) => !reader.ended)
     }
     this.releasePipes()
+  }
+
+  /**
+   * A call that was stopped before the shell had opened its new pipes leaves it with the old ones: those are its pipes
+   * again, or whatever it prints from now on would have no reader.
+   */
+  #takeBack(): void {
+    this.#isRenewed = false
+    const open = openFiles(this.#ward.pid)
+    for (const side of ['out', 'err'] as const) {
+      const unused = this.#of(side)
+      if (!unused || leadingTo(unused, open).length > 0) continue
+      const kept = this.#old.findLast((one) => one.side === side && leadingTo(one, open).length > 0)
+      if (!kept) continue
+      this.#old = [...this.#old.filter((one) => one !== kept), unused]
+      if (side === 'out') this.#out = kept
+      else this.#err = kept
+    }
   }
 
   /** The shell has opened its new pipes by now (or never will); the launcher need not hold them any longer. */
