@@ -76,7 +76,7 @@ function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: 
   if (shown === '/dev/…' && kind === 'append') return undefined
   if (place === 'device')
     return kind === 'create' || kind.startsWith('mode') || kind.startsWith('owner') ? undefined : 'destroy-device'
-  // While it is there nobody but root can log in; taking it away lets people in again.
+  // While /etc/nologin exists only root can log in; removing the file lets people in again.
   if (/^\/(?:etc|run)\/nologin$/.test(shown))
     return isWrite(kind) || kind === 'create' ? 'overwrite-critical' : undefined
   // Every program on the machine loads what is named there.

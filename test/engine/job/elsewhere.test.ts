@@ -36,11 +36,12 @@ test.skipIf(!canBeAnother)('an engine and a job of one machine are left alone by
 
   const there = onAnotherMachine(
     stateDir,
-    `cerith run --session work 'echo there'; cerith clean; cerith ps --json; cerith kill ${job.id}; echo "kill $?"`,
+    `cerith run --session work 'echo there'; cerith clean; cerith ps --json; cerith send ${job.id} no 2>&1; cerith kill ${job.id}; echo "kill $?"`,
   )
   expect(there.stdout).toMatch(/^there\nRemoved 0 finished jobs\.\n/)
   expect(there.stdout).toContain('"status":"running"')
   expect(there.stdout).toContain(`It runs on ${hostname()}, which shares this state directory`)
+  expect(there.stdout).toMatch(/^cerith: It runs on /m)
   expect(there.stdout).toMatch(/still running\n[^]*kill 1\n$/)
   expect(readdirSync(join(stateDir, 'run'))).toEqual(folders)
 

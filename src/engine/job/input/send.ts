@@ -11,7 +11,7 @@ import type { StartRecord } from '../../../os/job/record.js'
 import { isAlive } from '../../../os/process/proc.js'
 import { askKeeper, hideInKeeper, noteInput, readInputNotes } from '../../../os/job/terminal.js'
 import { hasCursorKeys, keyBytes, typedText } from '../../terminal/keys.js'
-import { endOfJob, jobStatusOf, type JobState } from '../look/info.js'
+import { checkHere, endOfJob, jobStatusOf, type JobState } from '../look/info.js'
 import { applicationCursorAsked } from '../../terminal/modes.js'
 import type { SecretStore } from '../../services/secret-store.js'
 import { checkFields, SEND_ROWS } from '../../plan/fields.js'
@@ -42,6 +42,7 @@ export async function sendInput(
       `The job ${record.id} is not running (${jobStatusOf(end, started !== null)}); nothing was typed`,
       'Read its output for the reason, or start it again.',
     )
+  checkHere(dir, record)
   const target: Target = { id: record.id, dir, started }
   const filled = await fill(text, secrets, target)
   const note = {

@@ -1,4 +1,5 @@
 /** What a job is and how it is doing, from its directory alone: any process gets the same answer, days later too. */
+import { ShellError } from '../../../contract/errors.js'
 import type { Note } from '../../../contract/note.js'
 import type { JobInfo, JobStatus } from '../../../contract/job.js'
 import type { End } from '../../../contract/outcome.js'
@@ -71,6 +72,12 @@ export function elsewhereNotes(dir: string, record: JobRecord): Note[] {
   if (whereIs(record) !== 'elsewhere') return []
   const text = `It runs on ${record.host ?? 'another machine'}, which shares this state directory: only there can it be looked at and ended. If that machine is gone, remove ${dir}.`
   return [{ code: 'place', text }]
+}
+
+/** What is typed goes through the keeper of the job, which reads on its own machine only. */
+export function checkHere(dir: string, record: JobRecord): void {
+  const [note] = elsewhereNotes(dir, record)
+  if (note) throw new ShellError('NOT_RUNNING', note.text, `Do it on ${record.host ?? 'that machine'}.`)
 }
 
 function lossOf(record: JobRecord, started: StartRecord | null, sameBoot: boolean): string | null {

@@ -64,7 +64,7 @@ const chsh: Program = (call, name) => {
   return undefined
 }
 
-/** They open an editor on one file, and so does whoever names it. */
+/** vipw, vigr and visudo start $EDITOR on one file: a command that names the editor writes that file. */
 const edits =
   (file: string): Program =>
   (call) => {

@@ -23,7 +23,7 @@ const iptables: Program = (call, name) => {
     call.walker.report('cut-network', [name, ...words])
   else if (
     /^(?:-I|--insert) (?:INPUT|OUTPUT)(?: 1)? (?:-j|--jump) (?:DROP|REJECT)$/.test(words.join(' ')) ||
-    // Nobody comes in by ssh any more, from anywhere.
+    // The rule drops every new ssh connection: an administrator who works over the network is locked out.
     /^(?:-I|--insert) INPUT(?: 1)? (?:-p tcp |-m tcp )*--dport (?:22|ssh) (?:-j|--jump) (?:DROP|REJECT)$/.test(
       words.join(' '),
     )
