@@ -575,7 +575,8 @@ static void write_down(void) {
 
 static int evaluate(WordList *words) {
   WordList *status_word = words->next, *changes = status_word ? status_word->next : NULL;
-  if (!changes || !hide_stdin()) return decline(NOT_OURS);
+  /* The session writes files that were removed again before it gives the command to bash itself. */
+  if (!changes || access(command_path, R_OK) < 0 || !hide_stdin()) return decline(NOT_OURS);
   /* Nothing has happened yet that the session would have to know of. */
   if (strchr(changes->word->word, 'm') && !merge_streams()) {
     take_orders();

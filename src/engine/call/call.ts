@@ -8,16 +8,13 @@ import type { Outcome } from '../../contract/outcome.js'
 import type { ByteChunk, OutputChunk, StreamName, Taken } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
 import type { Held } from '../../os/files/pipe-reader.js'
-import { utf8Length } from '../../output/utf8.js'
 import { Capture } from './capture.js'
+import { ChunkQueue } from './chunk-queue.js'
 import type { Plan } from '../plan/plan.js'
 import type { LiveCall, LiveCalls } from '../services/live-calls.js'
 import { withDrops } from '../services/outcomes.js'
 import type { Services } from '../services/services.js'
 import { attempt } from '../../contract/attempt.js'
-
-/** A reader of the iterator that falls this far behind loses the middle, not the memory of the host. */
-const MAX_QUEUED_CHARS = 4 * 1024 * 1024
 
 /** How a call steers the run behind it. */
 export interface CallControl {
@@ -35,6 +32,7 @@ export interface CallControl {
 }
 
 const NO_CAPTURES: readonly Capture[] = []
+const NO_STREAMS: readonly StreamName[] = []
 
 export class Call implements RunHandle, LiveCall {
   readonly outcome: Promise<Outcome>
@@ -49,16 +47,9 @@ export class Call implements RunHandle, LiveCall {
   control: CallControl | null = null
   #pendingStop: 'interrupt' | 'kill' | null = null
   /** Streams whose reader takes no more. */
-  readonly #unwanted = new Set<StreamName>()
-  #queue: OutputChunk[] = []
-  #queued = 0
-  /** What the iterator lost since its last piece, by stream, and in all. */
-  readonly #gaps = new Map<StreamName, number>()
-  /** Where the last piece that was lost ended. */
-  readonly #ends = new Map<StreamName, number>()
-  #dropped = 0
-  #iterated = false
-  #wake: (() => void) | null = null
+  #unwanted = NO_STREAMS
+  /** For the iterator, from when it is asked for. */
+  #chunks: ChunkQueue | null = null
   #done = false
   #resolve!: (outcome: Outcome) => void
   #reject!: (error: unknown) => void
@@ -102,10 +93,10 @@ export class Call implements RunHandle, LiveCall {
     this.#done = true
     const told = this.notes.length === 0 ? outcome : { ...outcome, notes: [...this.notes, ...outcome.notes] }
     const adorned = this.adorn ? this.adorn(told) : told
-    const last = this.#dropped === 0 ? adorned : withDrops(adorned, this.#dropped)
+    const last = this.#chunks?.dropped ? withDrops(adorned, this.#chunks.dropped) : adorned
     this.#calls.ended(this, last)
     this.#resolve(last)
-    this.#wake?.()
+    this.#chunks?.end()
   }
 
   fail(error: unknown): void {
@@ -115,7 +106,7 @@ export class Call implements RunHandle, LiveCall {
     // A caller may read the chunks alone: a rejected outcome that is never awaited must not end its process.
     this.outcome.catch(() => {})
     this.#reject(error)
-    this.#wake?.()
+    this.#chunks?.end()
   }
 
   interrupt(): void {
@@ -158,7 +149,7 @@ export class Call implements RunHandle, LiveCall {
       binary: request.binary ?? 'keep',
       onOutput: (chunk) => this.#show(chunk, request.onOutput),
       onBytes: request.onBytes ? (bytes, offset) => this.#take(request, { stream, bytes, offset }) : null,
-      live: () => this.#iterated || request.onOutput !== undefined || this.#isFollowed,
+      live: () => this.#chunks?.isRead || request.onOutput !== undefined || this.#isFollowed,
       memoryBytes: services.limits.memoryBytes,
       clip: plan.clip.kind,
       // A caller that was given every byte needs no file, unless the run may become a job.
@@ -174,7 +165,7 @@ export class Call implements RunHandle, LiveCall {
   }
 
   #take({ onBytes }: RunRequest, chunk: ByteChunk): Held {
-    if (!onBytes || this.#unwanted.has(chunk.stream)) return
+    if (!onBytes || this.#unwanted.includes(chunk.stream)) return
     const heard = (answer: Taken): void => {
       if (answer === 'closed') this.readerLeft(chunk.stream)
       else if (answer && chunk.stream !== 'stderr') this.control?.passOn?.(answer.into)
@@ -190,64 +181,23 @@ export class Call implements RunHandle, LiveCall {
 
   /** Nothing more of this stream is wanted. */
   readerLeft(stream: StreamName): void {
-    if (this.#unwanted.has(stream)) return
-    this.#unwanted.add(stream)
+    if (this.#unwanted.includes(stream)) return
+    this.#unwanted = [...this.#unwanted, stream]
     if (this.control) this.#closeOutput(stream, this.control)
   }
 
   #show(chunk: OutputChunk, listener: ((chunk: OutputChunk) => void) | undefined): void {
-    if (this.#iterated) {
-      this.#queue.push(chunk)
-      this.#queued += chunk.text.length
-      while (this.#queued > MAX_QUEUED_CHARS && this.#queue.length > 1) this.#drop(this.#queue.shift() as OutputChunk)
-      this.#wake?.()
-    }
+    this.#chunks?.put(chunk)
     if (this.#followers) for (const follow of this.#followers) follow(chunk)
     if (!listener) return
     // A listener's mistake must not end the command it listens to.
     attempt(() => listener(chunk))
   }
 
-  #drop({ stream, text, offset }: OutputChunk): void {
-    const bytes = utf8Length(text)
-    this.#queued -= text.length
-    this.#dropped += bytes
-    this.#gaps.set(stream, (this.#gaps.get(stream) ?? 0) + bytes)
-    this.#ends.set(stream, offset + bytes)
-  }
-
-  #withGap(chunk: OutputChunk): OutputChunk {
-    const droppedBytes = this.#gaps.get(chunk.stream)
-    if (!droppedBytes) return chunk
-    this.#gaps.delete(chunk.stream)
-    return { ...chunk, droppedBytes }
-  }
-
   [Symbol.asyncIterator](): AsyncIterator<OutputChunk> {
-    this.#iterated = true
+    this.#chunks ??= new ChunkQueue(this.#done)
     this.control?.takeBack?.()
-    return {
-      next: async () => {
-        for (;;) {
-          const chunk = this.#queue.shift()
-          if (chunk) {
-            this.#queued -= chunk.text.length
-            return { value: this.#withGap(chunk), done: false }
-          }
-          // A stream may have lost its last pieces.
-          const [gap] = this.#done ? this.#gaps.keys() : []
-          if (gap)
-            return { value: this.#withGap({ stream: gap, text: '', offset: this.#ends.get(gap) ?? 0 }), done: false }
-          if (this.#done) return { value: undefined, done: true }
-          await new Promise<void>((resolve) => (this.#wake = resolve))
-        }
-      },
-      return: async () => {
-        this.#iterated = false
-        this.#queue = []
-        return { value: undefined, done: true }
-      },
-    }
+    return this.#chunks.read()
   }
 }
 

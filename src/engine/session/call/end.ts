@@ -47,11 +47,8 @@ export function endOfCall(
 /** What the next command may ask about this one. */
 function rememberLast(report: EndReport | null, end: End, memory: SessionMemory): void {
   const status = end.kind === 'exit' ? end.code : 130
-  memory.last = {
-    status,
-    argument: report?.argument ?? '',
-    stages: report && end.kind === 'exit' ? report.stages : [status],
-  }
+  const exited = report && end.kind === 'exit'
+  memory.last = exited ? report : { status, argument: report?.argument ?? '', stages: [status] }
 }
 
 export function remember(

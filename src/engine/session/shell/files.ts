@@ -31,10 +31,10 @@ export class SessionFiles {
 
   /**
    * Bash reads the whole file before it runs the first line of it; what follows the end of a
-   * whole command is never reached.
+   * whole command is never reached. The builtin declines a command whose file was removed.
    */
-  writeCommand(text: string, whole: boolean): void {
-    this.ensure()
+  writeCommand(text: string, whole: boolean, forBuiltin: boolean): void {
+    if (!forBuiltin) this.ensure()
     if (text === this.#lastCommand) return
     // Known again when it is written: a disk that is full may keep it from being so.
     this.#lastCommand = null

@@ -126,7 +126,7 @@ export class SessionShell {
    * behind it in the file can be reached.
    */
   give(command: CommandLine, whole = true): void {
-    if (command.file !== null) this.files.writeCommand(command.file, whole)
+    if (command.file !== null) this.files.writeCommand(command.file, whole, command.fallback !== null)
     this.#router.fallback = command.fallback
     this.#given = command
     this.type(command.line)
