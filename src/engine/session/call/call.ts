@@ -70,7 +70,7 @@ export interface StartedCall {
   readonly secretPipe: Pipe | null
 }
 
-/** The shell had gone before it read a word of the command: another one may be given it. */
+/** The shell had gone before it read a word of the command, or its directory: the command may be given again. */
 export const NEVER_BEGUN = Symbol('never begun')
 
 /** The Outcome; null when the command went on without the session: the job that it became settles the call. */
@@ -235,7 +235,7 @@ export async function followInShell(
   secretPipe?.release()
   if (inputFile) removeQuietly(inputFile)
 
-  if (report === null && stop === null && !answer.failure && shell.neverRead()) {
+  if (report === null && stop === null && !answer.failure && (answer.neverBegun || shell.neverRead())) {
     memory.neverBegan()
     shell.detach(needs)
     output.end()

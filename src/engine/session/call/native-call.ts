@@ -150,6 +150,7 @@ export class NativeCall implements CallControl, Sinks, ReportReceiver, Waiting {
     const { shell, needs } = this.#known
     shell.stall.end(this)
     const answer = (this.#answer = shell.answer())
+    answer.displaced = () => answer.giveBack()
     if (this.#given !== undefined) answer.give(this.#given)
     const begun = {
       output: this.#captured,

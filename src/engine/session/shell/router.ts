@@ -90,6 +90,9 @@ export class ReportRouter {
 export class Answer implements ReportReceiver {
   given = false
   failure: unknown = null
+  /** Nothing of the command has happened. */
+  neverBegun = false
+  displaced?: () => void
   readonly report: Promise<EndReport | null>
   #tell!: (report: EndReport | null) => void
 
@@ -104,6 +107,12 @@ export class Answer implements ReportReceiver {
 
   fail(error: unknown): void {
     if (!this.given) this.failure = error
+    this.give(null)
+  }
+
+  /** For who gives the command again, after a look at the directory. */
+  giveBack(): void {
+    this.neverBegun = !this.given
     this.give(null)
   }
 }
