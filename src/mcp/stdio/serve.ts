@@ -52,7 +52,7 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
   // `printf ... | cerith mcp`: what was asked before the end is answered. A command that goes on is ended first.
   transport.onend = async () => {
     if (await within(0, lines.answered())) return
-    await within(LOAD_MS, connection)
+    await within(LOAD_MS, Promise.all([connection, engine]))
     if (await within(LAST_CALLS_MS, lines.answered())) return
     void engine.then((made) => made.close())
     await within(END_CALLS_MS, lines.answered())
