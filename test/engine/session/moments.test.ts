@@ -82,7 +82,7 @@ test('a move at once takes along nothing of what the session knew', async () => 
   const shell = await session()
   for (let round = 0; round < 12; round++) {
     await shell.run({ command: `round=${round}` })
-    const handle = shell.stream({ command: 'sleep 0.2' })
+    const handle = shell.stream({ command: 'sleep 30' })
     expect((await handle.toBackground()).status).toBe('running')
     expect((await shell.run({ command: 'echo "$round"' })).stdout).toBe(`${round}\n`)
   }
