@@ -56,7 +56,7 @@ const SCRIPTS = [
 ]
 
 /** Found at run time where they are installed, and done without where they are not. */
-const OPTIONAL = ['@opentelemetry/api', '@xterm/headless', '@napi-rs/keyring']
+const OPTIONAL = ['@opentelemetry/api', '@xterm/headless']
 
 const wants = new Set(process.argv.slice(2))
 mkdirSync(dist, { recursive: true })

@@ -4,8 +4,9 @@
  * was shown: it is worth nothing for any other text.
  */
 import { createHash } from 'node:crypto'
-import { readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, unlinkSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { replacePrivateFile } from '../os/files/private.js'
 import { ensurePrivateDirectory } from '../os/files/state-dir.js'
 import { namesIn, removeQuietly } from '../os/files/quietly.js'
 
@@ -57,9 +58,7 @@ export function notePending(stateDir: string, waiting: WaitingApproval): void {
   try {
     const dir = ensurePrivateDirectory(join(stateDir, 'approvals'))
     forgetOld(dir)
-    const temporary = join(dir, `.${waiting.id}`)
-    writeFileSync(temporary, JSON.stringify(waiting), { mode: 0o600, flag: 'wx' })
-    renameSync(temporary, join(dir, `${waiting.id}.json`))
+    replacePrivateFile(join(dir, `${waiting.id}.json`), JSON.stringify(waiting))
   } catch {
     // A full disk: the question can still be answered over the socket.
   }

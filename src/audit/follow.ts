@@ -8,23 +8,21 @@ const MAX_READ = 1024 * 1024
 
 /** Told of every line that is written from now on, until the returned function is called. */
 export function followAudit(file: string, told: (entry: AuditLine) => void): () => void {
-  let inode = 0
-  let offset = 0
+  const first = statSync(file, { throwIfNoEntry: false })
+  let inode = first?.ino
+  let offset = first?.size ?? 0
   let rest = ''
   const size = (): number => {
     const stat = statSync(file, { throwIfNoEntry: false })
     // Rotated: the new file begins where the old one ended. What was written to the old one in
     // between was read already.
     if (stat && stat.ino !== inode) {
-      const isFirst = inode === 0
       inode = stat.ino
-      if (!isFirst) offset = 0
+      offset = 0
       rest = ''
     }
     return stat?.size ?? 0
   }
-  offset = size()
-  if (inode === 0) inode = -1
   const look = (): void => {
     const end = size()
     while (offset < end) {

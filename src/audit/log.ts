@@ -131,20 +131,14 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     hurried = false
   }
 
-  return {
-    write(entry) {
-      waiting.push({ entry, over: false })
-      void start()
-    },
-    started(entry) {
-      const line = { entry, over: false }
-      waiting.push(line)
-      void start()
-      return () => void (line.over = true)
-    },
-    flush,
-    close: flush,
+  const started = (entry: object): (() => void) => {
+    const line = { entry, over: false }
+    waiting.push(line)
+    void start()
+    return () => void (line.over = true)
   }
+
+  return { write: (entry) => void started(entry), started, flush, close: flush }
 }
 
 function openLog(file: string): number {

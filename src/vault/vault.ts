@@ -1,27 +1,25 @@
 /**
- * Secrets that outlive the engine: one encrypted file, readable with a passphrase, a key file
- * or the system's keyring. Whatever goes wrong, the file survives.
+ * Secrets that outlive the engine: one encrypted file, readable with a passphrase or a key file.
+ * Whatever goes wrong, the file survives.
  */
 import { constants } from 'node:fs'
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { isSecretName, type SecretSource } from '../contract/secret.js'
+import { replacePrivateFile } from '../os/files/private.js'
 import { VaultError } from './error.js'
 import { DEFAULT_COST, sealVault, unsealVault, type KeyMaterial, type ScryptCost, type VaultContent } from './file.js'
-import { keyringKey } from './keyring.js'
 import { withVaultLock } from './lock.js'
 
 export { VaultError, type VaultErrorCode } from './error.js'
 
-/** One of the three ways to unlock must be given: `passphrase`, `keyFile` or `keyring`. */
+/** One of the two ways to unlock must be given: `passphrase` or `keyFile`. */
 export interface VaultOptions {
   readonly file: string
   readonly passphrase?: string | Uint8Array
   /** A private file (0600) of at least 32 random bytes; `createKeyFile` makes one. */
   readonly keyFile?: string
-  /** The key lies in the system's keyring, where one is present. */
-  readonly keyring?: boolean
   readonly cost?: ScryptCost
   readonly lockWaitMs?: number
 }
@@ -129,14 +127,13 @@ export async function createKeyFile(path: string): Promise<void> {
   }
 }
 
-async function keyMaterial({ passphrase, keyFile, keyring, file }: VaultOptions): Promise<KeyMaterial> {
+async function keyMaterial({ passphrase, keyFile }: VaultOptions): Promise<KeyMaterial> {
   if (passphrase !== undefined && passphrase.length > 0)
     return { kind: 'passphrase', secret: Buffer.from(passphrase as string) }
   if (keyFile !== undefined) return { kind: 'key', secret: await readKeyFile(keyFile) }
-  if (keyring) return { kind: 'key', secret: await keyringKey(file) }
   throw new VaultError(
     'VAULT_NO_KEY',
-    'No passphrase, key file or keyring for the vault.',
+    'No passphrase and no key file for the vault.',
     'Set CERITH_PASSPHRASE for the cerith process, or configure a key file.',
   )
 }
@@ -195,27 +192,10 @@ async function readPrivate(path: string, what: string): Promise<Buffer | undefin
 
 /** A crash at any point leaves the old file or the new one, whole. */
 async function replaceFile(file: string, text: string): Promise<void> {
-  const directory = dirname(file)
-  const draft = join(directory, `.${basename(file)}.${randomBytes(6).toString('hex')}`)
-  try {
-    const handle = await open(draft, 'wx', 0o600)
-    try {
-      await handle.chmod(0o600) // whatever the umask is
-      await handle.writeFile(text)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    if ((await lstat(file).catch(() => undefined))?.isSymbolicLink())
-      throw new VaultError('VAULT_UNSAFE', `The vault is a symbolic link: ${file}`, 'Name the file itself.')
-    await rename(draft, file)
-    const folder = await open(directory, 'r')
-    await folder.sync().catch(() => {})
-    await folder.close()
-  } catch (error) {
-    await rm(draft, { force: true })
-    throw error
-  }
+  replacePrivateFile(file, text)
+  const folder = await open(dirname(file), 'r')
+  await folder.sync().catch(() => {})
+  await folder.close()
 }
 
 function withoutPrototype(content: VaultContent): VaultContent {

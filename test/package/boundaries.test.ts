@@ -121,7 +121,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   output: ['re2js'],
   engine: ['@xterm/headless'],
   audit: ['@opentelemetry/api'],
-  vault: ['@napi-rs/keyring'],
   mcp: ['@modelcontextprotocol/server', '@modelcontextprotocol/core'],
   cli: ['commander'],
   web: ['ws'],
@@ -131,7 +130,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
  * A helper for a secret is started by the vault; the command line measures spawn and starts itself for its self-test.
  */
 const STARTS_PROCESSES = ['os/', 'vault/secret-command.ts', 'cli/verbs/setup/measure.ts', 'cli/doctor/']
-const SENDS_SIGNALS = ['os/', 'vault/']
+const SENDS_SIGNALS = ['os/', 'vault/secret-command.ts']
 /** Rooms that own files of their own on disk, and the files of doors that read what a person names. */
 const TOUCHES_FILES = [
   'os/',

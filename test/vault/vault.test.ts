@@ -219,11 +219,11 @@ test('F63: the empty lock draft of a writer that was killed before it filled it 
   const vault = await open()
   const dead = spawn('true', { stdio: 'ignore' })
   await once(dead, 'exit')
-  writeFileSync(`${file}.lock.${dead.pid}-1-0123456789ab`, '')
-  writeFileSync(`${file}.lock.${process.pid}-unknown-0123456789ab`, '')
+  writeFileSync(`${file}.lock.${dead.pid}.01234567`, '')
+  writeFileSync(`${file}.lock.${process.pid}.01234567`, '')
   await vault.set('name', 'value')
   expect(readdirSync(dir).filter((name) => name.includes('vault'))).toEqual([
     'vault',
-    `vault.lock.${process.pid}-unknown-0123456789ab`,
+    `vault.lock.${process.pid}.01234567`,
   ])
 })
