@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { headFile, readHead, type AuditHead } from './head.js'
 import { namesIn } from '../os/files/quietly.js'
+import { parseRecord } from '../contract/record.js'
 
 export const START_OF_CHAIN = '0'.repeat(64)
 
@@ -118,10 +119,5 @@ async function* linesOf(path: string): AsyncGenerator<{ text: string; entry: Aud
 
 /** Null for half a line. */
 export function parseLine(text: string): AuditLine | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as AuditLine) : null
-  } catch {
-    return null
-  }
+  return parseRecord(text)
 }

@@ -1,6 +1,7 @@
 /** Follows the audit log as it grows, through its rotations. */
-import { closeSync, openSync, readSync, statSync, watch } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { watchDirectory } from '../os/files/watching.js'
 import { parseLine, type AuditLine } from './chain.js'
 
 const LOOK_EVERY_MS = 500
@@ -40,16 +41,5 @@ export function followAudit(file: string, told: (entry: AuditLine) => void): () 
       }
     }
   }
-  const timer = setInterval(look, LOOK_EVERY_MS)
-  let watcher: ReturnType<typeof watch> | null = null
-  try {
-    watcher = watch(dirname(file), (_, name) => name === basename(file) && look())
-    watcher.on('error', () => {})
-  } catch {
-    // No such directory yet, or out of watches: the timer looks.
-  }
-  return () => {
-    clearInterval(timer)
-    watcher?.close()
-  }
+  return watchDirectory(dirname(file), LOOK_EVERY_MS, (name) => (name ?? basename(file)) === basename(file) && look())
 }

@@ -10,6 +10,7 @@ import { nearest } from './nearest.js'
 import { SETTINGS, type Setting } from './schema.js'
 import { readText, readValue, type Place } from './values.js'
 import { homeDirectory } from '../os/files/home.js'
+import { isRecord } from '../contract/record.js'
 
 export const CONFIG_FILE = 'cerith.config.json'
 const MAX_BYTES = 1024 * 1024
@@ -93,8 +94,7 @@ function fileValues(file: string, home: string): Map<string, unknown> {
       if (key === '$schema') continue
       const setting = settingNamed(key)
       if (setting) values.set(key, readValue(setting, value, place))
-      else if (isGroup(key) && typeof value === 'object' && value !== null && !Array.isArray(value))
-        take(value as Record<string, unknown>, `${key}.`)
+      else if (isGroup(key) && isRecord(value)) take(value, `${key}.`)
       else throw unknownKey(key, file)
     }
   }
@@ -160,9 +160,9 @@ function parse(text: string, file: string): Record<string, unknown> {
   } catch (error) {
     throw badConfig(`${file}: not JSON: ${(error as Error).message}`, 'Fix the file, or remove it.')
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (!isRecord(value))
     throw badConfig(`${file}: must hold one JSON object`, 'Start with {} and add keys; `cerith config` lists them.')
-  return value as Record<string, unknown>
+  return value
 }
 
 function readIfThere(file: string): string | null {

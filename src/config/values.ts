@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { badConfig, ShellError } from '../contract/errors.js'
 import type { Setting } from './schema.js'
 import { homeDirectory } from '../os/files/home.js'
+import { isRecord } from '../contract/record.js'
 
 /** Where a value was found, for messages; relative paths are resolved against `base`. */
 export interface Place {
@@ -43,8 +44,8 @@ export function readValue(setting: Setting, value: unknown, place: Place): unkno
     return type === 'paths' ? value.map((path: string) => absolute(path, place)) : [...value]
   }
   if (type === 'objects')
-    return Array.isArray(value) && value.every(isObject) ? value : wrong(setting, value, place, 'a list of objects')
-  if (!isObject(value)) return wrong(setting, value, place, 'an object')
+    return Array.isArray(value) && value.every(isRecord) ? value : wrong(setting, value, place, 'a list of objects')
+  if (!isRecord(value)) return wrong(setting, value, place, 'an object')
   if (type === 'flags' && !Object.values(value).every((flag) => typeof flag === 'boolean'))
     return wrong(setting, value, place, 'an object of true and false')
   if (type === 'texts' && !Object.values(value).every(isText)) return wrong(setting, value, place, 'an object of texts')
@@ -93,10 +94,6 @@ function absolute(path: string, { base, home }: Place): string {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && !value.includes('\0')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function wrong(setting: Setting, value: unknown, place: Place, expected: string): never {

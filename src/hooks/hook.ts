@@ -6,6 +6,7 @@ import type { HookHostName } from './hosts/index.js'
 import { HOOK_HOSTS } from './hosts/index.js'
 import { HookMessageError, SILENT, type HookCall, type HookDecision, type HookReply } from './protocol.js'
 import { quoteWord } from '../contract/quote.js'
+import { isRecord } from '../contract/record.js'
 
 export interface HookOptions {
   /** Lets what only reads pass without the host's question. */
@@ -41,9 +42,8 @@ export async function answerHook(name: HookHostName, text: string, options: Hook
 
 function parse(text: string): Record<string, unknown> {
   const message: unknown = JSON.parse(text)
-  if (typeof message !== 'object' || message === null || Array.isArray(message))
-    throw new HookMessageError('a message is an object')
-  return message as Record<string, unknown>
+  if (!isRecord(message)) throw new HookMessageError('a message is an object')
+  return message
 }
 
 function decide(

@@ -1,4 +1,5 @@
 /** What all hosts' hooks have in common: a shell command that is about to run, and a decision about it. */
+import { isRecord } from '../contract/record.js'
 
 /** A command that the host's own shell tool wants to run. */
 export interface HookCall {
@@ -83,7 +84,6 @@ export function optionalText(record: Readonly<Record<string, unknown>>, name: st
 
 export function recordOf(record: Readonly<Record<string, unknown>>, name: string): Record<string, unknown> {
   const value = record[name]
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new HookMessageError(`${name} is missing, or no object`)
-  return value as Record<string, unknown>
+  if (!isRecord(value)) throw new HookMessageError(`${name} is missing, or no object`)
+  return value
 }

@@ -5,6 +5,7 @@ import type { JobEvent } from '../contract/job.js'
 import type { OutputChunk } from '../contract/output.js'
 import type { AuditEntry } from '../engine/services/audit-sink.js'
 import { BadFrame } from './frames.js'
+import { isRecord } from '../contract/record.js'
 
 /**
  * Both halves come from the same build: the code there is named by its digest. This guards an engine that was joined.
@@ -124,8 +125,7 @@ export interface Answer {
 /** `change` gets every value of the message, wherever it stands, with the name of its field. */
 export function parse<T>(payload: Buffer, change?: (name: string, value: unknown) => unknown): T {
   const value = read(payload.toString('utf8'), change)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new BadFrame('a message that is no object')
+  if (!isRecord(value)) throw new BadFrame('a message that is no object')
   return value as T
 }
 

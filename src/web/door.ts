@@ -9,6 +9,7 @@ import { isAgentsConnection } from '../os/peer/tcp.js'
 import { loadAssets } from './assets.js'
 import { MAX_PAGES, type Desk } from './desk.js'
 import { serve } from './served.js'
+import { parseRecord } from '../contract/record.js'
 
 const KEY_WITHIN_MS = 3_000
 /** Before the key: nothing larger than a key. */
@@ -82,7 +83,7 @@ function meet(socket: WebSocket, ui: Desk): Promise<void> {
     })
     socket.on('message', (data: Buffer, isBinary: boolean) => {
       if (isBinary || (!page && data.length > MAX_FIRST_MESSAGE)) return refuse(4400, 'not understood')
-      const message = parse(data)
+      const message = parseRecord(data.toString('utf8'))
       if (!message) return refuse(4400, 'not understood')
       if (page) return void page.message(message)
       if (message['do'] !== 'key') return refuse(4401, 'no key')
@@ -114,15 +115,4 @@ function originOf(request: IncomingMessage): string | null {
 function turnAway(socket: Socket, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
   socket.destroySoon()
-}
-
-function parse(data: Buffer): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(data.toString('utf8'))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    return null
-  }
 }

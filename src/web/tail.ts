@@ -1,9 +1,9 @@
 /**
  * Follows the output of a job for a view: its end first, then what comes. A view that falls behind goes on at the end.
  */
-import { watch } from 'node:fs'
 import { dirname } from 'node:path'
 import type { JobsView } from '../contract/engine.js'
+import { watchDirectory } from '../os/files/watching.js'
 import type { Flow } from './flow.js'
 
 const BEGIN_BYTES = 256 * 1024
@@ -74,20 +74,12 @@ export async function tailJob(
       void look()
     }, SOON_MS)
   }
-  let watcher: ReturnType<typeof watch> | null = null
-  try {
-    watcher = watch(dirname(info.outputFile), soon)
-    watcher.on('error', () => {})
-  } catch {
-    // Out of watches: the timer looks.
-  }
-  const ticker = setInterval(soon, LOOK_EVERY_MS)
+  const unwatch = watchDirectory(dirname(info.outputFile), LOOK_EVERY_MS, soon)
   await look()
   return {
     stop() {
       stopped = true
-      watcher?.close()
-      clearInterval(ticker)
+      unwatch()
       if (timer) clearTimeout(timer)
     },
   }

@@ -1,6 +1,6 @@
 /** Looks at this machine: what cerith needs, what it could use, and how to get what is missing. */
 import { execFile } from 'node:child_process'
-import { readFileSync, statfsSync, statSync } from 'node:fs'
+import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { verifyAudit } from '../../audit/chain.js'
@@ -11,11 +11,11 @@ import { sandboxFindings } from './sandbox.js'
 import { limitFindings } from './sandbox-settings.js'
 import { tryFindings } from './tries.js'
 import { findHelper, findShellBuiltin, whyNoHelper } from '../../os/helper/file.js'
-import { isAlive, processesMarked } from '../../os/process/proc.js'
-import { bootId } from '../../os/process/world.js'
+import { processesMarked } from '../../os/process/proc.js'
 import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
 import { startLauncher } from '../../os/helper/tier.js'
 import { namesIn } from '../../os/files/quietly.js'
+import { isDeadEngine } from '../../os/helper/sweep.js'
 
 export interface Patient {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -130,23 +130,9 @@ function stateFinding({ stateDir, elsewhere = null }: Patient): Finding {
 /** Engines that died without closing, and processes that still carry their mark. */
 function leftoversFinding({ stateDir }: Patient): Finding {
   const dir = join(stateDir, 'run')
-  const dead: string[] = []
-  let alive = 0
-  for (const id of namesIn(dir)) {
-    try {
-      const engine = JSON.parse(readFileSync(join(dir, id, 'engine.json'), 'utf8')) as {
-        pid: number
-        start: string
-        boot: string
-      }
-      if (engine.boot === bootId() && isAlive(engine.pid, engine.start || undefined)) alive++
-      else dead.push(id)
-    } catch {
-      // One that is just being made, or torn: old ones count.
-      const made = statSync(join(dir, id), { throwIfNoEntry: false })
-      if (made && Date.now() - made.mtimeMs > 60_000) dead.push(id)
-    }
-  }
+  const engines = namesIn(dir)
+  const dead = engines.filter((id) => isDeadEngine(join(dir, id)))
+  const alive = engines.length - dead.length
   const pids = dead.flatMap((id) => processesMarked(`CERITH_ENGINE=${id}`)).map(({ pid }) => pid)
   const detail = `${alive} ${alive === 1 ? 'engine' : 'engines'} alive, ${dead.length} dead, ${pids.length} of their processes left`
   if (pids.length === 0) return ok('leftovers', detail)

@@ -12,10 +12,9 @@ import { join } from 'node:path'
 import type { SessionInfo } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
 import { isAnswer } from '../../contract/request.js'
-import { listenLines, type LineHandler, type LinePeer, type LineServer } from '../../os/peer/live-socket.js'
+import { listenLines, LIVE_SOCKET, type LineHandler, type LinePeer, type LineServer } from '../../os/peer/live-socket.js'
 import type { LiveCall } from '../services/live-calls.js'
 import { Follower } from './follower.js'
-import { SOCKET_NAME } from './words.js'
 import { callFacts, lastLineOf, type LiveHost } from './facts.js'
 import { auditDeed } from '../services/deeds.js'
 import { userName } from '../../os/user/name.js'
@@ -32,7 +31,7 @@ export function openLiveDoor(services: LiveHost, sessions: () => Promise<readonl
   let closed = false
   const open = async (): Promise<void> => {
     if (closed) return
-    server ??= listenLines(join(services.runDir, SOCKET_NAME), (peer) => new Looker(peer, services, sessions))
+    server ??= listenLines(join(services.runDir, LIVE_SOCKET), (peer) => new Looker(peer, services, sessions))
     await server
   }
   const timer = setTimeout(() => void open(), OPEN_AFTER_MS).unref()

@@ -2,14 +2,15 @@
  * Looks at all engines of a user from another process, through their live sockets: sessions,
  * calls under way, their output, questions.
  */
-import { readdirSync, readFileSync, watch, type FSWatcher } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { waitingOf, type WaitingApproval } from '../../audit/approvals.js'
-import { connectLines, type LineClient } from '../../os/peer/live-socket.js'
+import { connectLines, LIVE_SOCKET, type LineClient } from '../../os/peer/live-socket.js'
 import { isAlive } from '../../os/process/proc.js'
 import { bootId } from '../../os/process/world.js'
 import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
-import { SOCKET_NAME } from './words.js'
+import { namesIn } from '../../os/files/quietly.js'
+import { watchDirectory } from '../../os/files/watching.js'
 import { attempt } from '../../contract/attempt.js'
 
 const LOOK_EVERY_MS = 1_000
@@ -83,8 +84,7 @@ export class EngineWatch {
   readonly #listeners = new Set<(event: WatchEvent) => void>()
   readonly #runDir: string
   #approves: boolean
-  #watcher: FSWatcher | null = null
-  #timer: NodeJS.Timeout | null = null
+  #unwatch: (() => void) | null = null
   #soon: NodeJS.Timeout | null = null
 
   constructor(options: WatchOptions) {
@@ -106,19 +106,14 @@ export class EngineWatch {
   /** Looks once, and again whenever an engine comes or goes. */
   start(): void {
     this.scan()
-    this.#timer = setInterval(() => this.scan(), LOOK_EVERY_MS)
-    try {
-      ensurePrivateDirectory(this.#runDir)
-      this.#watcher = watch(this.#runDir, () => this.scan())
-      this.#watcher.on('error', () => {})
-    } catch {
-      // There is no such directory yet, or no watches are left: the timer looks.
-    }
+    // Where it cannot be made, the timer looks for it.
+    attempt(() => ensurePrivateDirectory(this.#runDir))
+    this.#unwatch = watchDirectory(this.#runDir, LOOK_EVERY_MS, () => this.scan())
   }
 
   /** Connects to the engines that are there and not yet known. */
   scan(): void {
-    for (const id of this.#ids()) {
+    for (const id of namesIn(this.#runDir)) {
       const known = this.engines.get(id)
       if ((known && known.state !== 'silent') || id === this.#options.except) continue
       const pid = livingPid(join(this.#runDir, id))
@@ -144,16 +139,11 @@ export class EngineWatch {
   }
 
   close(): void {
-    if (this.#timer) clearInterval(this.#timer)
     if (this.#soon) clearTimeout(this.#soon)
-    this.#timer = null
-    this.#watcher?.close()
+    this.#unwatch?.()
+    this.#unwatch = null
     for (const client of this.#clients.values()) client.close()
     this.#clients.clear()
-  }
-
-  #ids(): string[] {
-    return attempt(() => readdirSync(this.#runDir), [])
   }
 
   #connect(id: string, pid: number, known: WatchedEngine | undefined): void {
@@ -171,7 +161,7 @@ export class EngineWatch {
     }
     engine.state = 'connecting'
     this.engines.set(id, engine)
-    const client = connectLines(join(this.#runDir, id, SOCKET_NAME), {
+    const client = connectLines(join(this.#runDir, id, LIVE_SOCKET), {
       message: (said) => this.#hear(engine, said),
       closed: () => this.#closed(engine, client),
     })
@@ -214,7 +204,7 @@ export class EngineWatch {
       // A young engine opens its socket in a moment.
       const tries = (this.#tries.get(engine.id) ?? 0) + 1
       this.#tries.set(engine.id, tries)
-      if (this.#timer && !this.#soon && tries < QUICK_TRIES) this.#soon = setTimeout(() => this.#again(), SOON_MS)
+      if (this.#unwatch && !this.#soon && tries < QUICK_TRIES) this.#soon = setTimeout(() => this.#again(), SOON_MS)
     }
   }
 

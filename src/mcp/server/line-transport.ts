@@ -4,6 +4,7 @@
  */
 import type { Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import { isRecord } from '../../contract/record.js'
 
 /** A command may be 16 MiB long, and JSON makes at most two bytes of most of its characters. */
 const MAX_LINE_BYTES = 40 * 1_048_576
@@ -138,7 +139,7 @@ export class LineTransport implements Transport {
       return
     }
     this.onerror?.(new Error(`Not a message: ${problem}`))
-    const { id, method } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
+    const { id, method } = isRecord(value) ? value : {}
     if (typeof method === 'string' && isId(id))
       void this.send({ jsonrpc: '2.0', id, error: { code: -32_600, message: `Invalid request: ${problem}` } })
   }
@@ -148,29 +149,28 @@ export class LineTransport implements Transport {
 export function mended(
   value: unknown,
 ): { message: JSONRPCMessage; problem?: never } | { message?: never; problem: string } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { problem: 'a message is an object' }
-  const { jsonrpc, method, id, params } = value as Record<string, unknown>
+  if (!isRecord(value)) return { problem: 'a message is an object' }
+  const { jsonrpc, method, id, params } = value
   if (jsonrpc !== '2.0') return { problem: 'jsonrpc must be "2.0"' }
   if (typeof method !== 'string' && !('result' in value) && !('error' in value))
     return { problem: 'there is no method' }
   if (id !== undefined && !isId(id)) return { problem: 'id must be a string or a number' }
-  if (params === undefined) return { message: value as JSONRPCMessage }
+  if (params === undefined) return { message: value as unknown as JSONRPCMessage }
   // Several languages write an absent value as null.
-  if (params === null)
-    return { message: without(value as Record<string, unknown>, 'params') as unknown as JSONRPCMessage }
-  if (typeof params !== 'object' || Array.isArray(params)) return { problem: 'params must be an object' }
-  const right = withMeta(params as Record<string, unknown>)
-  return { message: (right === params ? value : { ...value, params: right }) as JSONRPCMessage }
+  if (params === null) return { message: without(value, 'params') as unknown as JSONRPCMessage }
+  if (!isRecord(params)) return { problem: 'params must be an object' }
+  const right = withMeta(params)
+  return { message: (right === params ? value : { ...value, params: right }) as unknown as JSONRPCMessage }
 }
 
 function withMeta(params: Record<string, unknown>): Record<string, unknown> {
   const { _meta: meta } = params
   if (meta === undefined) return params
-  if (typeof meta !== 'object' || meta === null || Array.isArray(meta)) return without(params, '_meta')
-  const { progressToken } = meta as Record<string, unknown>
+  if (!isRecord(meta)) return without(params, '_meta')
+  const { progressToken } = meta
   return progressToken === undefined || isId(progressToken)
     ? params
-    : { ...params, _meta: without(meta as Record<string, unknown>, 'progressToken') }
+    : { ...params, _meta: without(meta, 'progressToken') }
 }
 
 function without(value: Record<string, unknown>, name: string): Record<string, unknown> {

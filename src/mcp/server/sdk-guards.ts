@@ -4,6 +4,7 @@
  */
 import { RELATED_TASK_META_KEY, specTypeSchemas } from '@modelcontextprotocol/server'
 import { isId } from './line-transport.js'
+import { isRecord } from '../../contract/record.js'
 
 type Sight = (value: Record<string, unknown>) => boolean | null
 
@@ -70,8 +71,4 @@ function isPlain(params: unknown): boolean {
 function hasOnly(value: Record<string, unknown>, names: ReadonlySet<string>): boolean {
   for (const name in value) if (!names.has(name)) return false
   return true
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

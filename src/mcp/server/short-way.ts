@@ -12,7 +12,8 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Answer } from '../call/client.js'
 import { IDENTITY } from '../setup/identity.js'
-import { isRecord, quickenGuards } from './sdk-guards.js'
+import { isRecord } from '../../contract/record.js'
+import { quickenGuards } from './sdk-guards.js'
 
 export type CallHandler = (params: CallToolRequestParams, context: ServerContext) => Promise<Answer>
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<CallToolResult>

@@ -32,7 +32,7 @@ export interface DeadEngines {
  */
 export function findDeadEngines(stateDir: string, places: readonly string[]): DeadEngines {
   const folders = new Set(places.flatMap((place) => namesIn(place).map((id) => join(place, id))))
-  const dead = [...folders].filter(isDead)
+  const dead = [...folders].filter(isDeadEngine)
   let isSwept = false
   return {
     records: dead.flatMap((folder) => recordIn(folder) ?? []),
@@ -58,7 +58,8 @@ function recordIn(dir: string): EngineRecord | null {
   return attempt(() => JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as EngineRecord, null)
 }
 
-function isDead(dir: string): boolean {
+/** By the folder of an engine. */
+export function isDeadEngine(dir: string): boolean {
   try {
     const engine = JSON.parse(readFileSync(join(dir, 'engine.json'), 'utf8')) as EngineRecord
     const where = whereIs(engine)

@@ -6,6 +6,7 @@ import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { processesOf } from '../helper/processes.js'
 import type { StartRecord } from './record.js'
+import { pause } from '../process/clock.js'
 import { allProcesses, descendantsOf, isAlive, processesMarked, processFacts, signalProcess } from '../process/proc.js'
 
 /** False when the keeper is gone. Lines of up to a page are never mixed with another writer's. */
@@ -93,8 +94,4 @@ export async function endStrays(
     left = find()
   }
   return { forced, left: left.map(({ pid }) => pid) }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

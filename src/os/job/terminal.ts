@@ -5,6 +5,7 @@
 import { appendFileSync, closeSync, constants, openSync, readFileSync, unlinkSync } from 'node:fs'
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
+import { pause } from '../process/clock.js'
 import { isAlive } from '../process/proc.js'
 import { writeFifo } from './control.js'
 import type { StartRecord } from './record.js'
@@ -170,8 +171,4 @@ function parseAnswer(text: string): KeeperAnswer {
       }
     : null
   return { unsent: number('unsent'), terminal }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

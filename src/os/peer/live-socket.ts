@@ -2,10 +2,13 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
 import { attempt } from '../../contract/attempt.js'
+import { parseRecord } from '../../contract/record.js'
 import { judgePeer, uptime, type Peer } from './judge.js'
 
 /** sun_path holds 108 bytes including the final NUL, 104 on macOS and the BSDs. A longer path is cut there, or refused. */
 export const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
+/** Its name in the folder of an engine. */
+export const LIVE_SOCKET = 'live'
 const LONGEST_LINE = 1024 * 1024
 const MAX_PEERS = 64
 
@@ -116,7 +119,7 @@ function onLines(socket: Socket, handle: (value: Record<string, unknown>) => voi
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
       parts.push(text.slice(from, at))
       from = at + 1
-      const value = parse(parts.join(''))
+      const value = parseRecord(parts.join(''))
       parts = []
       length = 0
       if (!value) return void socket.destroy()
@@ -127,15 +130,4 @@ function onLines(socket: Socket, handle: (value: Record<string, unknown>) => voi
     length += text.length - from
     if (length > LONGEST_LINE) socket.destroy()
   })
-}
-
-function parse(line: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    return null
-  }
 }

@@ -4,6 +4,7 @@
  */
 import { badRequest, type ShellError } from '../../contract/errors.js'
 import type { JsonSchema, ObjectSchema } from './schema.js'
+import { isRecord } from '../../contract/record.js'
 
 export type ToolInput = Readonly<Record<string, unknown>>
 
@@ -175,10 +176,6 @@ function show(value: unknown): string {
     shown = typeof value
   }
   return shown.length > 80 ? `${shown.slice(0, 77)}...` : shown
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isNear(own: string, given: string): boolean {

@@ -2,11 +2,11 @@
  * Connects a person's terminal to the terminal of a job: shows what comes, types what is typed,
  * through the job's own files. The job does not notice.
  */
-import { watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { badRequest, ShellError } from '../../../contract/errors.js'
 import type { Attachment, AttachOptions, Job, JobInfo } from '../../../contract/job.js'
 import type { Taken } from '../../../contract/output.js'
+import { watchDirectory } from '../../../os/files/watching.js'
 import { writeFifo } from '../../../os/job/control.js'
 import { storedSize } from '../../../os/job/output.js'
 import { readStartRecord } from '../../../os/job/record.js'
@@ -53,8 +53,7 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
   const finish = (how: 'ended' | 'left'): void => {
     if (finished) return
     finished = true
-    watcher?.close()
-    clearInterval(ticker)
+    unwatch()
     writeNote()
     settle(how)
   }
@@ -84,15 +83,7 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
       busy = false
     }
   }
-  // The kernel tells of changes at once; where it does not, a look now and then does.
-  let watcher: ReturnType<typeof watch> | null = null
-  try {
-    watcher = watch(dir, () => void look())
-    watcher.on('error', () => {})
-  } catch {
-    // Out of inotify watches.
-  }
-  const ticker = setInterval(() => void look(), LOOK_EVERY_MS)
+  const unwatch = watchDirectory(dir, LOOK_EVERY_MS, () => void look())
 
   // What a person types is counted, not kept: passwords are typed here, too. The echo in the output shows the rest.
   let typed = 0
