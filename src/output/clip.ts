@@ -66,8 +66,6 @@ export interface ClipEndsOptions {
   readonly maxChars?: number
   /** Where the whole text is, named in the marker. */
   readonly wholeAt?: string | null
-  /** Show error-looking lines of the omitted middle. */
-  readonly troubles?: boolean
   readonly count?: CountOmitted
   /** What was found in the bytes of the hole while they passed. */
   readonly between?: FoundBetween
@@ -85,7 +83,7 @@ export function clipEnds(text: string, options: ClipEndsOptions = {}): Clipped {
  * With `hole: null` both are the same whole text.
  */
 export function joinEnds(first: string, last: string, options: ClipEndsOptions & { hole: number | null }): Clipped {
-  const { maxChars = LIMITS.clipChars, wholeAt = null, troubles = true, hole } = options
+  const { maxChars = LIMITS.clipChars, wholeAt = null, hole } = options
   if (maxChars < MIN_CHARS) {
     const start = takeFirst(first, maxChars)
     return {
@@ -97,7 +95,7 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
     }
   }
   const reserve = Math.min(MARKER_CHARS + (wholeAt?.length ?? 0), Math.floor(maxChars / 2))
-  const troubleChars = troubles ? Math.floor((maxChars - reserve) * TROUBLE_SHARE) : 0
+  const troubleChars = Math.floor((maxChars - reserve) * TROUBLE_SHARE)
   const budget = maxChars - reserve - troubleChars
   const headChars = Math.floor(budget * HEAD_SHARE)
   const head = headAtLine(first, headChars)
@@ -109,14 +107,12 @@ export function joinEnds(first: string, last: string, options: ClipEndsOptions &
       : [first.slice(head.length), last.slice(0, last.length - tail.length)]
   const omittedBytes =
     options.count?.(head.length, tail.length) ?? middle.reduce((sum, part) => sum + utf8Length(part), hole ?? 0)
-  const found = troubles
-    ? findTroubles(middle, {
-        firstLine: countLines(head) + 1,
-        hole: hole !== null,
-        maxChars: troubleChars,
-        between: options.between,
-      })
-    : ''
+  const found = findTroubles(middle, {
+    firstLine: countLines(head) + 1,
+    hole: hole !== null,
+    maxChars: troubleChars,
+    between: options.between,
+  })
   const lines = hole === null ? `, ${plural(countLines(middle[0]!), 'line')}` : ''
   const where = wholeAt === null ? '' : `; whole output: ${wholeAt}`
   const marker = takeFirst(

@@ -2,23 +2,19 @@
  * Keeps the lines that match a pattern, with lines around them, while text streams by. Whole
  * lines, linear time, bounded memory.
  */
-import { compilePattern, type PatternOptions } from './pattern.js'
+import { compilePattern } from './pattern.js'
 import { takeFirst } from './utf8.js'
 import type { TextStage } from './terminal/stage.js'
 
-export interface LineFilterOptions extends PatternOptions {
-  /** Lines to show before and after each match; groups that do not touch are parted by `--`, as grep does. */
+/** Lines to show before and after each match; groups that do not touch are parted by `--`, as grep does. */
+export interface LineFilterOptions {
   readonly before?: number
   readonly after?: number
-  /** Show only the first so many matches; all are counted. */
-  readonly max?: number
 }
 
 export interface LineFilter extends TextStage {
-  /** Lines that matched so far, shown or not. */
+  /** Lines that matched so far. */
   readonly matches: number
-  /** Lines seen so far. */
-  readonly lines: number
 }
 
 /**
@@ -27,9 +23,9 @@ export interface LineFilter extends TextStage {
  */
 export async function createLineFilter(
   pattern: string,
-  { before = 0, after = 0, max = Number.POSITIVE_INFINITY, ...options }: LineFilterOptions = {},
+  { before = 0, after = 0 }: LineFilterOptions = {},
 ): Promise<LineFilter> {
-  const matcher = await compilePattern(pattern, options)
+  const matcher = await compilePattern(pattern)
   const context = before > 0 || after > 0
   let unfinished = ''
   let cut = false
@@ -45,9 +41,8 @@ export async function createLineFilter(
     let out = ''
     for (const [index, line] of ended.entries()) {
       lines++
-      const matched = verdicts[index] === true
-      if (matched) matches++
-      if (matched && matches <= max) {
+      if (verdicts[index]) {
+        matches++
         if (context && lastShown > 0 && lines - earlier.length > lastShown + 1) out += '--\n'
         out += earlier.join('') + line
         earlier = []
@@ -99,9 +94,6 @@ export async function createLineFilter(
     },
     get matches() {
       return matches
-    },
-    get lines() {
-      return lines
     },
   }
 }

@@ -1,25 +1,11 @@
 /** Compiles a user's regular expression so that matching takes linear time, or says plainly that it cannot. */
 import { ShellError } from '../contract/errors.js'
 
-/** Tells for each line whether it matches. Throws when that takes too long. */
+/** Tells for each line whether it matches. */
 export type LineMatcher = (lines: readonly string[]) => readonly boolean[]
 
-/**
- * Compiles a pattern that needs backtracking (lookaround, backreferences) to a matcher that is
- * stopped from outside; the pure rooms have no clock to stop it with.
- */
-export type BoundedCompiler = (source: string, flags: string) => LineMatcher
-
-export interface PatternOptions {
-  readonly ignoreCase?: boolean
-  readonly bounded?: BoundedCompiler
-}
-
 /** JavaScript syntax, and the spellings of other languages that RE2 knows: `(?i)`, `(?P<name>...)`, `[[:alpha:]]`. */
-export async function compilePattern(
-  source: string,
-  { ignoreCase = false, bounded }: PatternOptions = {},
-): Promise<LineMatcher> {
+export async function compilePattern(source: string, { ignoreCase = false } = {}): Promise<LineMatcher> {
   if (typeof source !== 'string') throw badFilter(String(source), 'not a string')
   if (source.length > MAX_PATTERN) throw badFilter(`${source.slice(0, 60)}...`, `longer than ${MAX_PATTERN} characters`)
   const { RE2JS } = await import('re2js')
@@ -38,10 +24,7 @@ export async function compilePattern(
   if (linear) return inBlocks(linear, NOT_IN_BLOCKS.test(source) ? null : compileLinear(source, RE2JS.MULTILINE))
   const guarded = peeled(source, compileLinear)
   if (guarded) return (lines) => lines.map(guarded)
-  const problem = nativeProblem(source)
-  if (problem !== null) throw badFilter(source, problem)
-  if (!bounded) throw badFilter(source, 'lookaround and backreferences are not supported here')
-  return bounded(source, ignoreCase ? 'i' : '')
+  throw badFilter(source, nativeProblem(source) ?? 'lookaround and backreferences are not supported here')
 }
 
 type LineTest = (line: string) => boolean

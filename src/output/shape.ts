@@ -24,6 +24,7 @@ import {
   characterStart,
   createUtf8Decoder,
   decodeUtf8,
+  joinBytes,
   takeFirst,
   utf8Length,
 } from './utf8.js'
@@ -89,7 +90,7 @@ function shapeWhole(
   clip: Clip,
   wholeAt: string | null,
 ): Clipped {
-  const bytes = concat(kept.head, kept.tail)
+  const bytes = joinBytes(kept.head, kept.tail)
   const text = runStages(stages(), decodeUtf8(bytes))
   const count: CountOmitted = (first, last) => bytesOfUnits(bytes, text.length - last) - bytesOfUnits(bytes, first)
   const exact = asItCame ? { count } : {}
@@ -154,7 +155,7 @@ function shapeEnds(
 }
 
 function middleOf(kept: Kept, { maxBytes, endBytes }: { maxBytes: number; endBytes: number }): Clipped {
-  if (kept.omittedBytes === 0) return clipMiddle(concat(kept.head, kept.tail), { maxBytes, endBytes })
+  if (kept.omittedBytes === 0) return clipMiddle(joinBytes(kept.head, kept.tail), { maxBytes, endBytes })
   return joinMiddle(kept.head.subarray(0, endBytes), kept.tail.subarray(Math.max(0, kept.tail.length - endBytes)), {
     totalBytes: kept.totalBytes,
     maxBytes,
@@ -170,11 +171,3 @@ function cleanStart(tail: Uint8Array): number {
 }
 
 const NEAR_BYTES = 4096
-
-function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (second.length === 0) return first
-  const joined = new Uint8Array(first.length + second.length)
-  joined.set(first)
-  joined.set(second, first.length)
-  return joined
-}

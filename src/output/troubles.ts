@@ -1,5 +1,5 @@
 /** Finds the lines that say what went wrong, so that a cut through the middle does not hide the failure. */
-import { decodeUtf8 } from './utf8.js'
+import { decodeUtf8, joinBytes } from './utf8.js'
 
 export interface TroubleOptions {
   /** The number of the first line of the first part. */
@@ -99,7 +99,7 @@ export class PassingTroubles {
     }
     const end = chunk.lastIndexOf(NEWLINE) + 1
     const start = offset - this.#rest.length
-    const bytes = joined(this.#rest, chunk.subarray(0, end))
+    const bytes = joinBytes(this.#rest, chunk.subarray(0, end))
     this.#rest = chunk.slice(Math.max(end, chunk.length - MAX_SCAN))
     const text = withoutColours(BYTES.decode(bytes))
     const matches = WORDS.test(text) || BYTE_SHAPES.test(text)
@@ -147,14 +147,6 @@ function linesOf(block: string): string[] {
   const lines = block.split('\n')
   if (block.endsWith('\n')) lines.pop()
   return lines
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (first.length === 0) return second
-  const both = new Uint8Array(first.length + second.length)
-  both.set(first)
-  both.set(second, first.length)
-  return both
 }
 
 /** Pieces of whole lines. */

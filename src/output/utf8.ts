@@ -104,6 +104,15 @@ export function bytesOfUnits(bytes: Uint8Array, units: number): number {
   return at
 }
 
+export function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
+  if (first.length === 0) return second
+  if (second.length === 0) return first
+  const both = new Uint8Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  return both
+}
+
 /** True when `bytes` is the beginning of a valid character, and not all of it. */
 function isPrefix(bytes: ArrayLike<number>): boolean {
   if (bytes.length >= sequenceLength(bytes[0]!)) return false

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { unifiedDiff } from '../../src/output/unified-diff.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const names = { from: 'a', to: 'b' }
 
@@ -18,7 +18,7 @@ test('is what diff -u writes', () => {
 const hasPatch = spawnSync('patch', ['--version']).status === 0
 
 test.skipIf(!hasPatch)('patch makes the one text out of the other, for random ones', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cerith-diff-'))
+  const folder = temporaryFolder('diff')
   try {
     let seed = 7
     const random = (below: number): number => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below

@@ -12,7 +12,13 @@ import { join } from 'node:path'
 import type { SessionInfo } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
 import { isAnswer } from '../../contract/request.js'
-import { listenLines, LIVE_SOCKET, type LineHandler, type LinePeer, type LineServer } from '../../os/peer/live-socket.js'
+import {
+  listenLines,
+  LIVE_SOCKET,
+  type LineHandler,
+  type LinePeer,
+  type LineServer,
+} from '../../os/peer/live-socket.js'
 import type { LiveCall } from '../services/live-calls.js'
 import { Follower } from './follower.js'
 import { callFacts, lastLineOf, type LiveHost } from './facts.js'

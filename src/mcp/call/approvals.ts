@@ -4,8 +4,7 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
-import type { Outcome } from '../../contract/outcome.js'
-import type { ApprovalAnswer, ApprovalQuestion, AskFunction, RunRequest } from '../../contract/request.js'
+import type { ApprovalAnswer, ApprovalQuestion, AskFunction } from '../../contract/request.js'
 import type { RunWatcher } from './owned-engine.js'
 
 /** The key under which the question and its answer travel. */
@@ -84,29 +83,19 @@ function callBehind(ask: (AskFunction & { readonly [CALL]?: CallApprovals }) | u
 }
 
 /** Finds the approvals of a call by the ask function that its requests carry. */
-export class ApprovalDesk implements RunWatcher {
-  open(answer: CallApprovals['answer']): CallApprovals {
-    return new CallApprovals(answer)
-  }
-
-  began({ ask }: RunRequest): void {
+export const APPROVALS: RunWatcher = {
+  began({ ask }) {
     const call = callBehind(ask)
     if (call) call.runs += 1
-  }
-
-  ended({ ask }: RunRequest, outcome: Outcome): Outcome {
+  },
+  ended({ ask }, outcome) {
     const call = callBehind(ask)
     if (!call || call.reply !== 'declined or cannot ask' || outcome.refused === null || outcome.approvalId === null)
       return outcome
     const why = call.question?.verdict.reason ?? 'a rule asks for it'
-    return {
-      ...outcome,
-      refused: {
-        ...outcome.refused,
-        reason: `Not run: it needs approval (${why}). The client declined, or it cannot ask.`,
-      },
-    }
-  }
+    const reason = `Not run: it needs approval (${why}). The client declined, or it cannot ask.`
+    return { ...outcome, refused: { ...outcome.refused, reason } }
+  },
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { ShellError } from '../../contract/errors.js'
 import type { ApprovalQuestion } from '../../contract/request.js'
-import { formFor, QUESTION, replyOf, type CallApprovals, type OpenedState, type Reply } from './approvals.js'
+import { CallApprovals, formFor, QUESTION, replyOf, type OpenedState, type Reply } from './approvals.js'
 import type { Answer, Client } from './client.js'
 import { hostOf } from '../setup/hosts.js'
 import { FIRST_CLIENT } from './owned-engine.js'
@@ -84,7 +84,7 @@ async function perform(
   const host = hostOf(clientInfo(site, context))
   const connection = connectionOf(site, context)
   const state = stateOf(site, context)
-  const approvals = client.desk.open((question, call) => reply(site, params, context, state, question, call))
+  const approvals = new CallApprovals((question, call) => reply(site, params, context, state, question, call))
   const progress = progressOf(client, context, signal)
   try {
     const result = await client.toolsFor(connection).execute(params.name, params.arguments ?? {}, {

@@ -6,7 +6,7 @@ import type { CallToolResult, InputRequiredResult, Tool } from '@modelcontextpro
 import type { Engine } from '../../contract/engine.js'
 import { createTools } from '../../tools/create-tools.js'
 import type { ToolSet } from '../../tools/tool.js'
-import { ApprovalDesk, ApprovalStates } from './approvals.js'
+import { APPROVALS, ApprovalStates } from './approvals.js'
 import { instructionsFor, listedTools, shellFacts } from '../setup/identity.js'
 import type { Settings } from '../setup/options.js'
 import type { Host } from '../setup/hosts.js'
@@ -32,7 +32,6 @@ export interface Client {
   readonly connections: Iterable<string>
   forget(connection: string): Promise<void>
   readonly instructions: string
-  readonly desk: ApprovalDesk
   readonly states: ApprovalStates
   readonly retries: Retries<Answer>
   readonly settings: Settings
@@ -43,8 +42,7 @@ export function createClient(
   settings: Settings,
   { name = FIRST_CLIENT, alone = true }: { name?: string; alone?: boolean } = {},
 ): Client {
-  const desk = new ApprovalDesk()
-  const owned = engineOf(name, engine, desk, { alone })
+  const owned = engineOf(name, engine, APPROVALS, { alone })
   const makeTools = (): ToolSet => createTools(owned, { ...settings.tools, yieldMs: settings.yieldMs, door: 'mcp' })
   const tools = makeTools()
   return {
@@ -54,7 +52,6 @@ export function createClient(
     listed: listOnce(tools, settings),
     ...connectionsOf(owned, tools, makeTools, settings.tools.session ?? 'main'),
     instructions: instructionsFor(shellFacts(engine, settings), settings),
-    desk,
     states: new ApprovalStates(name, settings.approvalMs),
     retries: new Retries(),
     settings,

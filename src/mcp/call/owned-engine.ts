@@ -113,7 +113,7 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     accept: (which) => engine.accept(which),
     discard: (which) => engine.discard(which),
     secrets: engine.secrets,
-    onJobEvent: (listener) => engine.onJobEvent((event) => void passOn(event)(listener)),
+    onJobEvent: (listener) => engine.onJobEvent((event) => void passOn(event, listener)),
     setAsk: (ask) => engine.setAsk(ask),
     place: engine.place,
     onLink: (listener) => engine.onLink(listener),
@@ -122,21 +122,19 @@ export function engineOf(client: string, engine: Engine, watcher: RunWatcher, { 
     close: async () => {},
   }
 
-  function passOn(event: JobEvent): (listener: (event: JobEvent) => void) => Promise<void> {
-    return async (listener) => {
-      if (event.kind !== 'output') known.set(event.info.id, mine(event.info))
-      const id = event.kind === 'output' ? event.id : event.info.id
-      if (!known.has(id)) {
-        const owned = await job(id).then(
-          () => true,
-          () => false,
-        )
-        known.set(id, owned)
-      }
-      const owned = known.get(id) === true
-      if (event.kind === 'ended') known.delete(id)
-      if (owned) listener(event)
+  async function passOn(event: JobEvent, listener: (event: JobEvent) => void): Promise<void> {
+    if (event.kind !== 'output') known.set(event.info.id, mine(event.info))
+    const id = event.kind === 'output' ? event.id : event.info.id
+    if (!known.has(id)) {
+      const owned = await job(id).then(
+        () => true,
+        () => false,
+      )
+      known.set(id, owned)
     }
+    const owned = known.get(id) === true
+    if (event.kind === 'ended') known.delete(id)
+    if (owned) listener(event)
   }
 }
 

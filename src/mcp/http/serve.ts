@@ -8,7 +8,7 @@ import { stateDirectory } from '../../os/files/state-dir.js'
 import { createClient, type Client } from '../call/client.js'
 import { createDoor, PATH } from './door.js'
 import type { MakeServer } from './legacy-sessions.js'
-import { CLOSE_MS, leave, watchLife, within, type EndReason } from '../setup/lifecycle.js'
+import { CLOSE_MS, endsOnce, watchLife, type Ended } from '../setup/lifecycle.js'
 import { settingsOf, type ServeOptions } from '../setup/options.js'
 import { FIRST_CLIENT } from '../call/owned-engine.js'
 import { loadTokens } from './tokens.js'
@@ -42,7 +42,7 @@ export interface ServedHttp {
   readonly tokens: ReadonlyMap<string, string>
   /** Clients whose tokens were made just now: the one time to show them. */
   readonly newClients: readonly string[]
-  readonly ended: Promise<{ readonly reason: EndReason; readonly exitCode: number }>
+  readonly ended: Promise<Ended>
   close(): Promise<void>
 }
 
@@ -84,16 +84,10 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
   const { port } = door.http.address() as AddressInfo
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}${PATH}`
 
-  let finish!: (ended: { reason: EndReason; exitCode: number }) => void
-  const ended = new Promise<{ reason: EndReason; exitCode: number }>((resolve) => (finish = resolve))
-  let ending: Promise<void> | null = null
-  const end = (reason: EndReason): Promise<void> =>
-    (ending ??= (async () => {
-      unwatch()
-      const closed = await within(reason === 'asked' ? null : CLOSE_MS, Promise.all([door.close(), engine.close()]))
-      finish({ reason, exitCode: 0 })
-      if (!closed) leave(0)
-    })())
+  const { ended, end } = endsOnce(CLOSE_MS, () => {
+    unwatch()
+    return Promise.all([door.close(), engine.close()])
+  })
   const unwatch =
     (options.watchSignals ?? true) ? watchLife((reason) => void end(reason), { watchParent: false }) : () => {}
   return {

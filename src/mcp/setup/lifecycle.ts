@@ -4,6 +4,11 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 export type EndReason = 'eof' | (typeof SIGNALS)[number] | 'parent gone' | 'asked'
 
+export interface Ended {
+  readonly reason: EndReason
+  readonly exitCode: number
+}
+
 export interface LifeOptions {
   /**
    * End when the process that started us is gone. Its end of our stdin may be held open by a
@@ -49,12 +54,22 @@ export async function within(ms: number | null, work: Promise<unknown>): Promise
   return done
 }
 
-/**
- * Something does not heed the polite signal, and only our own end makes the wardens use force
- * at once. A parent that waits for the server's end still hears of it first.
- */
-export function leave(exitCode: number): void {
-  setImmediate(() => process.exit(exitCode))
+/** The first call of `end` closes everything; `ended` resolves when that is done, or took longer than `closeMs`. */
+export function endsOnce(
+  closeMs: number,
+  close: () => Promise<unknown>,
+): { readonly ended: Promise<Ended>; end(reason: EndReason, exitCode?: number): Promise<void> } {
+  let finish!: (ended: Ended) => void
+  const ended = new Promise<Ended>((resolve) => (finish = resolve))
+  let ending: Promise<void> | null = null
+  const work = async (reason: EndReason, exitCode: number): Promise<void> => {
+    const closed = await within(reason === 'asked' ? null : closeMs, close())
+    finish({ reason, exitCode })
+    // Something does not heed the polite signal, and only our own end makes the wardens use force
+    // at once. A parent that waits for the server's end still hears of it first.
+    if (!closed) setImmediate(() => process.exit(exitCode))
+  }
+  return { ended, end: (reason, exitCode = 0) => (ending ??= work(reason, exitCode)) }
 }
 
 /**

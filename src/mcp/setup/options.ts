@@ -41,20 +41,7 @@ export interface ServeOptions extends McpOptions {
   readonly engine?: EngineOptions
 }
 
-export interface Settings {
-  readonly tools: Omit<ToolOptions, 'yieldMs' | 'ask' | 'door'>
-  readonly yieldMs: number
-  readonly structured: boolean
-  readonly failedIsError: boolean
-  readonly maxResultBytes: number
-  readonly approvalWaitMs: number | null
-  readonly approvalMs: number
-  readonly progressEveryMs: number
-  readonly heartbeatMs: number
-  readonly updateEveryMs: number
-  readonly orphanMs: number
-  readonly log: (line: string) => void
-}
+export type Settings = Required<Omit<McpOptions, 'approvalWaitMs'>> & { readonly approvalWaitMs: number | null }
 
 export function settingsOf(options: McpOptions): Settings {
   return {

@@ -7,7 +7,7 @@ import { toolDefinitions } from '../../tools/create-tools.js'
 import { EarlyTransport, type EarlyAnswers } from './early.js'
 import { hostOf } from '../setup/hosts.js'
 import { CAPABILITIES, IDENTITY, instructionsFor, listedTools, shellFacts, type ShellFacts } from '../setup/identity.js'
-import { CLOSE_MS, leave, watchLife, within, type EndReason } from '../setup/lifecycle.js'
+import { CLOSE_MS, endsOnce, watchLife, within, type Ended } from '../setup/lifecycle.js'
 import { LineTransport } from '../server/line-transport.js'
 import { settingsOf, type ServeOptions, type Settings } from '../setup/options.js'
 import { guardStdout } from './stdout-guard.js'
@@ -26,13 +26,13 @@ export interface StdioOptions extends ServeOptions {
 
 export interface ServedStdio {
   /** Resolves when everything is closed; the program may then exit at once. */
-  readonly ended: Promise<{ readonly reason: EndReason; readonly exitCode: number }>
+  readonly ended: Promise<Ended>
   close(): Promise<void>
 }
 
 export function serveStdio(options: StdioOptions = {}): ServedStdio {
   const settings = settingsOf(options)
-  const { wire } = guardStdout()
+  const wire = guardStdout()
   const start = async (): Promise<Engine> => {
     const { createEngine } = await import('../../setup/create-engine.js')
     return createEngine({ door: 'mcp', ...options.engine })
@@ -58,17 +58,10 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
     await within(END_CALLS_MS, lines.answered())
   }
 
-  let finish!: (ended: { reason: EndReason; exitCode: number }) => void
-  const ended = new Promise<{ reason: EndReason; exitCode: number }>((resolve) => (finish = resolve))
-  let ending: Promise<void> | null = null
-  const end = (reason: EndReason, exitCode = 0): Promise<void> =>
-    (ending ??= (async () => {
-      unwatch()
-      const work = Promise.all([connection.then((open) => open.close()), engine.then((made) => made.close())])
-      const closed = await within(reason === 'asked' ? null : elsewhere ? CLOSE_ELSEWHERE_MS : CLOSE_MS, work)
-      finish({ reason, exitCode })
-      if (!closed) leave(exitCode)
-    })())
+  const { ended, end } = endsOnce(elsewhere ? CLOSE_ELSEWHERE_MS : CLOSE_MS, () => {
+    unwatch()
+    return Promise.all([connection.then((open) => open.close()), engine.then((made) => made.close())])
+  })
   const unwatch = watchLife((reason) => void end(reason), { watchParent: options.watchParent ?? true })
   // The transport closes at the end of input, when the client has closed the end it reads from,
   // and after a message that is too long to be true.

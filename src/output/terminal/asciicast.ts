@@ -1,4 +1,6 @@
 /** Recordings of terminals as text (asciicast, version 2): one JSON value per line, a header and then events. */
+import { attempt } from '../../contract/attempt.js'
+import { parseRecord } from '../../contract/record.js'
 
 export interface CastEvent {
   readonly atMs: number
@@ -19,22 +21,14 @@ export interface Cast {
 /** Null: it is no recording. A line that was torn by a full disk is left out. */
 export function parseCast(text: string): Cast | null {
   const [first = '', ...lines] = text.split('\n')
-  const header = parse(first) as { version?: number; timestamp?: number; startedAt?: number } | null
+  const header = parseRecord(first) as { version?: number; timestamp?: number; startedAt?: number } | null
   if (header?.version !== 2) return null
   const events = lines.flatMap((line) => {
-    const event = parse(line)
+    const event: unknown = attempt(() => JSON.parse(line))
     if (!Array.isArray(event)) return []
     const [at, kind, data] = event as unknown[]
     if (typeof at !== 'number' || typeof kind !== 'string' || typeof data !== 'string') return []
     return [{ atMs: at * 1_000, kind, text: data }]
   })
   return { startedAt: header.startedAt ?? (header.timestamp ?? 0) * 1_000, events }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
-  }
 }

@@ -9,7 +9,7 @@ import { readStored, storedSize, type OutputName } from '../../../os/job/output.
 import { createAnsiStripper, stripAnsi } from '../../../output/terminal/ansi.js'
 import { createLineFilter, type LineFilter } from '../../../output/filter.js'
 import { collapseProgress, createProgressCollapser } from '../../../output/terminal/progress.js'
-import { characterEnd, characterStart, decodeUtf8 } from '../../../output/utf8.js'
+import { characterEnd, characterStart, decodeUtf8, joinBytes } from '../../../output/utf8.js'
 import type { Masker } from '../../../secrets/mask/masker.js'
 import { checkFields, READ_ROWS } from '../../plan/fields.js'
 import { wrongValue } from '../../plan/wrong-value.js'
@@ -201,9 +201,9 @@ function readPart(
     // they did not, as a label when they did.
     const open = stream.pending
     masked = stream.push(bytes)
-    if (isLast) masked = join(masked, stream.flush())
+    if (isLast) masked = joinBytes(masked, stream.flush())
     else if (stream.pending < bytes.length) end -= stream.pending
-    else masked = join(masked, stream.flush())
+    else masked = joinBytes(masked, stream.flush())
     const held = adjacent.subarray(adjacent.length - open)
     if (open > 0 && startsWith(masked, held)) masked = masked.subarray(open)
   }
@@ -280,10 +280,6 @@ function offset(field: string, value: unknown): number {
 
 function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
   return bytes.length >= prefix.length && prefix.every((byte, index) => bytes[index] === byte)
-}
-
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  return second.length === 0 ? first : first.length === 0 ? second : Buffer.concat([first, second])
 }
 
 function turn(): Promise<void> {
