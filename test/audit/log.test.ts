@@ -10,16 +10,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { auditFiles, chainHash, readAudit, verifyAudit } from '../../src/audit/chain.js'
 import { takeLockFile } from '../../src/os/files/lock.js'
 import { withSpans } from '../../src/audit/spans.js'
 import { openAuditLog } from '../../src/audit/log.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
-const base = mkdtempSync(join(tmpdir(), 'cerith-audit-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = temporaryFolder('audit')
 let count = 0
 const place = (): string => join(mkdtempSync(join(base, `${count++}-`)), 'audit.jsonl')
 const lines = (file: string): string[] => readFileSync(file, 'utf8').trimEnd().split('\n')

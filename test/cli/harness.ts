@@ -1,10 +1,9 @@
 /** Runs the command line in this process with a world of its own: its state directory, streams, person and signals. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import { runCli } from '../../src/cli/program.js'
 import type { Io, Sink } from '../../src/cli/io/io.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 export interface Answer {
   readonly code: number
@@ -36,10 +35,9 @@ export interface Changes {
 
 /** One per test file; everything it made is gone afterwards. */
 export function makeWorld(): World {
-  const base = mkdtempSync(join(tmpdir(), 'cerith-cli-'))
+  const base = temporaryFolder('cli')
   const home = join(base, 'state')
   const dir = mkdtempSync(join(base, 'work-'))
-  afterAll(() => rmSync(base, { recursive: true, force: true }))
   const run = async (argv: readonly string[], changes: Changes): Promise<Answer> => {
     const { io, seen } = makeIo(home, base, changes.cwd ?? dir, changes)
     const code = await runCli(argv, io)

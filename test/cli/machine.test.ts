@@ -3,18 +3,17 @@
  * message, and never a false success.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findBash } from '../../src/os/user/bash.js'
 import { knownHome } from '../../src/os/files/home.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-machine-'))
+const base = temporaryFolder('machine')
 const env = { ...process.env, CERITH_HOME: join(base, 'state'), NODE: process.execPath, CLI: cli, BASE: base }
-afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 function shell(line: string, more: Record<string, string | undefined> = {}) {
   const script = `cerith() { "$NODE" "$CLI" "$@"; }; ${line}`

@@ -1,15 +1,14 @@
 /** The built program as a user starts it: real processes, real signals, real pipes. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-program-'))
+const base = temporaryFolder('program')
 const home = join(base, 'state')
-afterAll(() => rmSync(base, { recursive: true, force: true }))
 const env = { ...process.env, CERITH_HOME: home, HOME: base, CERITH_ENGINE: undefined }
 
 interface Ended {

@@ -1,26 +1,15 @@
 /** The program starts with the code that V8 compiled before; whatever happens to that file, the program is the same. */
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const program = fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))
 const library = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
 let home: string
-beforeEach(() => void (home = mkdtempSync(join(tmpdir(), 'cerith-start-'))))
-afterEach(() => rmSync(home, { recursive: true, force: true }))
+beforeEach(() => void (home = temporaryFolder('start')))
 
 const folder = (): string => join(home, 'code')
 const kept = (): string[] => (existsSync(folder()) ? readdirSync(folder()) : [])

@@ -1,16 +1,16 @@
 /** The command-line examples run as they are, against servers on this machine. */
 import { spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isInsideEngine } from '../../src/os/process/inside-engine.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-examples-'))
+const base = temporaryFolder('examples')
 const seen: string[] = []
 let server: Server
 let url = ''
@@ -30,7 +30,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   server.close()
-  rmSync(base, { recursive: true, force: true })
 })
 
 function example(name: string, ...args: string[]): Promise<{ code: number | null; text: string }> {

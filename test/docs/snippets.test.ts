@@ -4,17 +4,7 @@
  * output stands for anything.
  */
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
@@ -23,16 +13,16 @@ import { compilePolicy, type PolicyConfig } from '../../src/guard/policy/policy.
 import { configJsonSchema } from '../../src/config/schema.js'
 import { isInsideEngine } from '../../src/os/process/inside-engine.js'
 import { expectLike, fencesOf as allFences, runSteps, type Fence } from './fences.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-docs-'))
+const base = temporaryFolder('docs')
 afterAll(() => {
   // Jobs of the examples outlive the calls that made them, as they should; not this test.
   for (const page of pages)
     spawnSync('cerith', ['ps', '--json'], { env: envFor(page), encoding: 'utf8' })
       .stdout?.match(/shell_[0-9a-f]{8}/g)
       ?.forEach((id) => spawnSync('cerith', ['kill', id], { env: envFor(page) }))
-  rmSync(base, { recursive: true, force: true })
 })
 
 mkdirSync(join(base, 'bin'))

@@ -1,7 +1,6 @@
 /** The recipe for ssh runs as it is written, against a real sshd with a user that has that password. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,12 +8,13 @@ import { findHelper } from '../../src/os/helper/file.js'
 import { startSshd, type LocalSshd } from '../pty/local-sshd.js'
 import { AGENT, namespaceScript } from '../pty/other-user.js'
 import { expectLike, fencesOf, runSteps } from './fences.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const fences = fencesOf(join(root, 'docs/recipes.md')).filter(({ tag }) => tag === 'ssh')
 
 describe.skipIf(!findHelper())('the recipe for ssh', () => {
-  const base = mkdtempSync(join(tmpdir(), 'cerith-ssh-recipe-'))
+  const base = temporaryFolder('ssh-recipe')
   let sshd: LocalSshd | null = null
   const env = {
     ...process.env,

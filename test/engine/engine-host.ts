@@ -1,18 +1,17 @@
 /** Runs an engine in a process of its own, so that a test can kill it: bundled once per worker, driven over a pipe. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { findHelper } from '../../src/os/helper/file.js'
 import type { JobInfo, KillResult, Outcome, ReadResult, WaitResult } from '../../src/index.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 let bundled: Promise<string> | null = null
 
 async function bundle(): Promise<string> {
-  const dir = mkdtempSync(join(tmpdir(), 'cerith-bundle-'))
+  const dir = temporaryFolder('bundle')
   const build = await rolldown({
     input: fileURLToPath(new URL('../../src/index.ts', import.meta.url)),
     platform: 'node',
@@ -98,16 +97,5 @@ export async function startHost(
       child.kill(signal)
       await exited
     },
-  }
-}
-
-/** Tries until it holds; gives up loudly. */
-export async function eventually<T>(look: () => T | Promise<T>, ms = 20_000): Promise<NonNullable<T>> {
-  const until = Date.now() + ms
-  for (;;) {
-    const value = await look()
-    if (value) return value as NonNullable<T>
-    if (Date.now() > until) throw new Error(`never came true: ${look.toString().slice(0, 200)}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

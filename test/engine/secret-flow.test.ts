@@ -1,15 +1,15 @@
 /** The value of a secret never becomes code, whichever way it is handed on; what uses it as data still runs. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
 import { CALLS, DATA, VALUES, WAYS } from '../fixtures/secret-ways.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 let base: string
 let engine: Engine
 beforeAll(async () => {
-  base = mkdtempSync(join(tmpdir(), 'cerith-flow-'))
+  base = temporaryFolder('flow')
   engine = await createEngine({ cwd: base, stateDir: join(base, 'state') })
   // Harmless, and seen when it was run.
   engine.secrets.set('m', `touch ${base}/ran; true`)
@@ -17,7 +17,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await engine.close()
-  rmSync(base, { recursive: true, force: true })
 })
 beforeEach(() => rmSync(join(base, 'ran'), { force: true }))
 
@@ -152,7 +151,7 @@ describe('a value that would be run is refused, and nothing runs', () => {
 })
 
 describe('more ways', () => {
-  const ways = mkdtempSync(join(tmpdir(), 'cerith-ways-'))
+  const ways = temporaryFolder('ways')
   const ran = join(ways, 'ran')
   let other: Engine
   beforeAll(async () => {
@@ -165,7 +164,6 @@ describe('more ways', () => {
   })
   afterAll(async () => {
     await other.close()
-    rmSync(ways, { recursive: true, force: true })
   })
 
   test('none of them runs a value', { timeout: 120_000 }, async () => {

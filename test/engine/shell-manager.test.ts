@@ -1,21 +1,20 @@
 /** The ShellManager face, scenario by scenario. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ShellManager, type ShellProcess } from '../../src/index.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 let stateDir: string
 let manager: ShellManager
 
 beforeEach(() => {
-  stateDir = mkdtempSync(join(tmpdir(), 'cerith-manager-'))
+  stateDir = temporaryFolder('manager')
   manager = ShellManager.get({ stateDir })
 })
 
 afterEach(async () => {
   await ShellManager.reset()
-  rmSync(stateDir, { recursive: true, force: true })
 })
 
 const settled = async (shell: ShellProcess): Promise<ShellProcess> => {

@@ -1,18 +1,17 @@
 /** The guard of a real session: what its shell holds, and what the disk says, decide. Nothing that is labelled dangerous ever runs: it is only judged. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
-const dir = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-guard-')))
+const dir = temporaryFolder('guard')
 const work = join(dir, 'work')
 const state = join(dir, 'state')
 mkdirSync(work)
 const engine: Engine = await createEngine({ cwd: work, stateDir: state, env: { PATH: process.env['PATH'], HOME: dir } })
 afterAll(async () => {
   await engine.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 let sessions = 0

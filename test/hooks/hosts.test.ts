@@ -2,17 +2,16 @@
  * Each host's messages, as the hosts of test:hosts send them (Cursor's and VS Code's as their documentation shows
  * them).
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { answerHook, type HookOptions } from '../../src/hooks/hook.js'
 import { hasTerminal } from '../../src/os/user/terminal.js'
 import { HOOK_HOSTS, type HookHostName } from '../../src/hooks/hosts/index.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 let home: string
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), 'cerith-hook-'))))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+beforeAll(() => void (home = temporaryFolder('hook')))
 
 const NAMES = Object.keys(HOOK_HOSTS) as HookHostName[]
 

@@ -1,15 +1,14 @@
 /** The hook goes into settings files and out again, and every other byte stays. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { HOOK_HOSTS, type HookHostName } from '../../src/hooks/hosts/index.js'
 import { parseJson } from '../../src/hooks/jsonc.js'
 import { apply, install, isInstalled, settingsFile, uninstall } from '../../src/hooks/settings.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 let home: string
-beforeEach(() => void (home = mkdtempSync(join(tmpdir(), 'cerith-settings-'))))
-afterEach(() => rmSync(home, { recursive: true, force: true }))
+beforeEach(() => void (home = temporaryFolder('settings')))
 
 const placeOf = (name: HookHostName) => {
   const host = HOOK_HOSTS[name]

@@ -5,7 +5,8 @@ import { getAllMcpTools, MCPServerStdio } from '@openai/agents'
 import { randomInt } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import { bundled } from './bundle.js'
-import { eventually, processesWith, scratch, serverEnv } from './harness.js'
+import { processesWith, scratch, serverEnv } from './harness.js'
+import { until } from '../fixtures/until.js'
 
 const place = scratch()
 afterAll(() => place.dispose())
@@ -64,11 +65,11 @@ describe('AI SDK', () => {
         abortSignal: aborted.signal,
       } as never),
     ).catch(() => {})
-    expect(await eventually(() => processesWith(sleeping).length > 0)).toBe(true)
+    await until(() => processesWith(sleeping).length > 0)
     aborted.abort()
     await client.close()
     await call
-    expect(await eventually(() => processesWith(sleeping).length === 0)).toBe(true)
+    await until(() => processesWith(sleeping).length === 0)
   })
 })
 
@@ -87,10 +88,10 @@ describe('OpenAI Agents', () => {
       const sleeping = `983.${randomInt(1e6, 1e7)}`
       const stop = new AbortController()
       const call = mcp.callTool('Bash', { command: `sleep ${sleeping}` }, null, { signal: stop.signal }).catch(() => {})
-      expect(await eventually(() => processesWith(sleeping).length > 0)).toBe(true)
+      await until(() => processesWith(sleeping).length > 0)
       stop.abort()
       await call
-      expect(await eventually(() => processesWith(sleeping).length === 0)).toBe(true)
+      await until(() => processesWith(sleeping).length === 0)
     } finally {
       await mcp.close()
     }

@@ -1,7 +1,6 @@
 /** Starts real servers and connects the official client to them, in either era, on stdio or over HTTP. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +14,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { HttpOptions } from '../../src/mcp/http/serve.js'
 import type { StdioOptions } from '../../src/mcp/stdio/serve.js'
 import { bundled } from './bundle.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 export type Era = 'legacy' | 'modern'
 export const ERAS: readonly Era[] = ['legacy', 'modern']
@@ -25,7 +25,7 @@ const HELPER = fileURLToPath(
 
 /** A folder for state and work that goes away with `dispose`. */
 export function scratch(): { readonly dir: string; dispose(): void } {
-  const dir = mkdtempSync(join(tmpdir(), 'cerith-mcp-'))
+  const dir = temporaryFolder('mcp')
   return { dir, dispose: () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }) }
 }
 
@@ -141,28 +141,4 @@ export function structuredOf(result: CallToolResult): Record<string, unknown> {
   return (result.structuredContent ?? {}) as Record<string, unknown>
 }
 
-/** Waits until it is true, looking often; false when that never happened. */
-export async function eventually(check: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<boolean> {
-  const until = Date.now() + withinMs
-  for (;;) {
-    if (await check()) return true
-    if (Date.now() > until) return false
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
-/** Processes (not zombies) whose command line or environment holds the mark. */
-export function processesWith(mark: string): number[] {
-  const found: number[] = []
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue
-    try {
-      const text = readFileSync(`/proc/${name}/cmdline`, 'latin1')
-      const state = readFileSync(`/proc/${name}/stat`, 'latin1').split(') ')[1]?.[0]
-      if (state !== 'Z' && text.includes(mark)) found.push(Number(name))
-    } catch {
-      // It ended while we looked.
-    }
-  }
-  return found
-}
+export { processesNamed as processesWith } from '../fixtures/processes.js'

@@ -1,12 +1,12 @@
 /** The keeper's store under load: floods, a million tiny writes, a full disk. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createEngine } from '../../src/index.js'
-import { eventually } from '../engine/engine-host.js'
+import { until } from '../fixtures/until.js'
 import { withEngine } from '../engine/job/setup.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const place = withEngine()
 
@@ -21,7 +21,7 @@ test('a flood of 400 MB leaves head and tail on disk, an exact count between the
   expect(info).toMatchObject({ status: 'completed', outputComplete: true })
   expect(info.bytes.total).toBe(419_430_400)
   // Head and tail become one file a moment after the record.
-  await eventually(() => readFileSync(info.outputFile, 'latin1').endsWith('exit code 0]\n'))
+  await until(() => readFileSync(info.outputFile, 'latin1').endsWith('exit code 0]\n'))
   const size = readdirSync(place.dir(job.id)).reduce(
     (sum, name) => sum + (statSync(join(place.dir(job.id), name), { throwIfNoEntry: false })?.size ?? 0),
     0,
@@ -88,7 +88,7 @@ function mountSmall(dir: string, size: string): boolean {
 test.skipIf(!root)(
   'F56 a full disk costs output, never the job or the engine; the record says so and the exit code is true (needs root to mount a small disk)',
   async (context) => {
-    const dir = mkdtempSync(join(tmpdir(), 'cerith-full-'))
+    const dir = temporaryFolder('full')
     if (!mountSmall(dir, '1m')) return context.skip('mounting is not allowed here')
     const engine = await createEngine({ stateDir: join(dir, 'state'), cwd: '/tmp' })
     try {
@@ -127,7 +127,7 @@ test.skipIf(!root)(
 test.skipIf(!root)(
   'F56 when there is room again the job goes on storing, and the hole is counted (needs root to mount a small disk)',
   async (context) => {
-    const dir = mkdtempSync(join(tmpdir(), 'cerith-full-'))
+    const dir = temporaryFolder('full')
     if (!mountSmall(dir, '2m')) return context.skip('mounting is not allowed here')
     mkdirSync(join(dir, 'state'), { mode: 0o700 })
     const engine = await createEngine({ stateDir: join(dir, 'state'), cwd: '/tmp' })
@@ -161,7 +161,5 @@ test.skipIf(!root)(
 test('the completion line stands on a line of its own, after output without a line end too', async () => {
   const job = await place.engine.start({ command: 'printf "no end"' })
   const { info } = await job.wait()
-  await eventually(
-    () => readFileSync(info.outputFile, 'utf8') === 'no end\n[background process completed: exit code 0]\n',
-  )
+  await until(() => readFileSync(info.outputFile, 'utf8') === 'no end\n[background process completed: exit code 0]\n')
 })

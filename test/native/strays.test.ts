@@ -1,12 +1,12 @@
 /** What is left when a warden is destroyed, and who reaps whom: nothing stays, as pid 1 of a container neither. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { isAlive, processFacts } from '../../src/os/process/proc.js'
-import { eventually, startHost } from '../engine/engine-host.js'
+import { startHost } from '../engine/engine-host.js'
+import { until } from '../fixtures/until.js'
 import { withEngine } from '../engine/job/setup.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const place = withEngine()
 const DAEMON = `env -i perl -MPOSIX -e 'exit if fork; POSIX::setsid(); exit if fork; $| = 1; print "$$\\n"; sleep 300'`
@@ -19,7 +19,7 @@ test('F14 a foreground command that destroys its warden leaves neither children 
   expect(outcome.end?.kind).toBe('lost')
   const pids = outcome.stdout.match(/\d+/g)?.map(Number) ?? []
   expect(pids).toHaveLength(2)
-  await eventually(() => pids.every((pid) => !isAlive(pid)))
+  await until(() => pids.every((pid) => !isAlive(pid)))
 })
 
 test('F14 a detached job whose keeper is destroyed is left alone, and its neighbours too', async () => {
@@ -31,13 +31,13 @@ test('F14 a detached job whose keeper is destroyed is left alone, and its neighb
   await lonely.wait({ until: 'up', timeoutMs: 20_000 })
   const { pid } = await lonely.info()
   process.kill(processFacts(pid as number)?.parent as number, 'SIGKILL')
-  await eventually(async () => (await lonely.info()).status === 'lost')
+  await until(async () => (await lonely.info()).status === 'lost')
   const other = await place.engine.run({ command: 'sleep 0.1; kill -9 $PPID; sleep 300' })
   expect(other.end?.kind).toBe('lost')
   expect(isAlive(pid as number)).toBe(true)
   expect((await neighbour.info()).status).toBe('running')
   await lonely.kill({ graceMs: 0 })
-  await eventually(() => !isAlive(pid as number))
+  await until(() => !isAlive(pid as number))
 })
 
 function canUnshare(): boolean {
@@ -52,7 +52,7 @@ function canUnshare(): boolean {
 test.skipIf(!canUnshare())(
   'F59 MGR-04 an engine that is pid 1 of a container has no zombie after orphans, daemons and killed jobs (needs the right to unshare)',
   async () => {
-    const stateDir = mkdtempSync(join(tmpdir(), 'cerith-pid1-'))
+    const stateDir = temporaryFolder('pid1')
     const host = await startHost(stateDir, {}, ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'])
     try {
       // Newer Nodes call their main thread by another name.
@@ -69,7 +69,7 @@ test.skipIf(!canUnshare())(
       )
       const { id } = await host.call('start', { command: '(sleep 300 &); sleep 300' })
       await host.call('kill', id)
-      await eventually(async () => {
+      await until(async () => {
         const left = (
           await host.call('run', { command: "ps -eo stat=,comm= | grep -v -e ' ps' -e ' grep' -e ' bash'" })
         ).stdout

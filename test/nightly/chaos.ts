@@ -4,7 +4,8 @@
  */
 import type { JobInfo } from '../../src/index.js'
 import { processesMarked } from '../../src/os/process/proc.js'
-import { eventually, startHost, type EngineHost } from '../engine/engine-host.js'
+import { startHost, type EngineHost } from '../engine/engine-host.js'
+import { until as eventually } from '../fixtures/until.js'
 
 export interface ChaosReport {
   readonly seed: number

@@ -1,29 +1,18 @@
 /** The package as it is published: packed, installed into an empty folder, and used there. */
 import { spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-package-'))
+const base = temporaryFolder('package')
 const folder = join(base, 'empty')
 const installed = join(folder, 'node_modules', 'cerith')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 let tarball = ''
-afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 const env = { ...process.env, CERITH_HOME: join(base, 'state'), npm_config_update_notifier: 'false' }
 const run = (command: string, args: readonly string[], cwd = folder) =>

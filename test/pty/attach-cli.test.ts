@@ -1,18 +1,18 @@
 /** `cerith attach` as a person uses it: the real command line on a real terminal, looking at another process's job. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { createEngine } from '../../src/index.js'
 import { findHelper } from '../../src/os/helper/file.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
 test.skipIf(!findHelper() || !existsSync(cli))(
   'a person attaches, types, resizes and leaves; the agent goes on',
   async () => {
-    const root = mkdtempSync(join(tmpdir(), 'cerith-attach-cli-'))
+    const root = temporaryFolder('attach-cli')
     const agent = await createEngine({ cwd: root, stateDir: join(root, 'agent') })
     const desk = await createEngine({ cwd: root, stateDir: join(root, 'desk') })
     try {

@@ -1,7 +1,6 @@
 /** Interactive programs driven through a real terminal, as an agent would: send, wait, look. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/contract/job.js'
@@ -10,6 +9,7 @@ import { findHelper } from '../../src/os/helper/file.js'
 import { commandLine, descendantsOf, processFacts } from '../../src/os/process/proc.js'
 import { startSshd, type LocalSshd } from './local-sshd.js'
 import { AGENT, namespaceScript } from './other-user.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 /** The process group that has the terminal: field 8 of stat. */
 const terminalGroup = (pid: number): number =>
@@ -17,7 +17,7 @@ const terminalGroup = (pid: number): number =>
 const has = (name: string): boolean => spawnSync('bash', ['-c', `command -v ${name}`]).status === 0
 
 describe.skipIf(!findHelper())('interactive programs', () => {
-  const root = mkdtempSync(join(tmpdir(), 'cerith-interactive-'))
+  const root = temporaryFolder('interactive')
   const namespace = namespaceScript(root)
   let engine: Engine
   let sshd: LocalSshd | null = null
@@ -31,7 +31,6 @@ describe.skipIf(!findHelper())('interactive programs', () => {
   afterAll(async () => {
     await engine.close()
     sshd?.close()
-    rmSync(root, { recursive: true, force: true })
   })
 
   /**

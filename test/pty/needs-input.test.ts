@@ -1,8 +1,7 @@
 /** Which programs are reported as waiting for input, and which must not be: a table of real programs, both ways. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Outcome } from '../../src/contract/outcome.js'
@@ -10,6 +9,7 @@ import { createEngine, type Engine } from '../../src/index.js'
 import { findHelper } from '../../src/os/helper/file.js'
 import { startSshd, type LocalSshd } from './local-sshd.js'
 import { SILENT, WAITS, type Row } from './needs-input.table.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const AT_ONCE = 10
 /** Long enough to be reported several times over. */
@@ -17,7 +17,7 @@ const SILENCE_LIMIT_MS = 2_200
 const only = process.env['NEEDS_INPUT']
 
 describe.skipIf(!findHelper())('needs input', () => {
-  const root = mkdtempSync(join(tmpdir(), 'cerith-needs-'))
+  const root = temporaryFolder('needs')
   const outcomes = new Map<string, { outcome: Outcome; tookMs: number }>()
   let engine: Engine
   let sshd: LocalSshd | null = null
@@ -61,7 +61,6 @@ describe.skipIf(!findHelper())('needs input', () => {
     await engine.close()
     sshd?.close()
     stuck.close()
-    rmSync(root, { recursive: true, force: true })
   })
 
   const missing = (row: Row): string | undefined =>

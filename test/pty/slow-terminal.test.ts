@@ -1,18 +1,17 @@
 /** Verbs on a real terminal whose other side does not read: nothing is lost, a hangup ends them. */
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findHelper } from '../../src/os/helper/file.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const hasPython = spawnSync('python3', ['-c', 'import pty']).status === 0
-const base = mkdtempSync(join(tmpdir(), 'cerith-slow-terminal-'))
+const base = temporaryFolder('slow-terminal')
 const env = { ...process.env, CERITH_HOME: join(base, 'state') }
-afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 /** Runs argv on a terminal, reads nothing for some seconds, then everything (or hangs up); tells what it saw. */
 const TERMINAL = `

@@ -1,14 +1,13 @@
 /** Terminals through the tools that models call: a question is reported, answered and followed to its end. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
 import { findHelper } from '../../src/os/helper/file.js'
 import { createTools } from '../../src/tools/create-tools.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 describe.skipIf(!findHelper())('tools on a terminal', () => {
-  const root = mkdtempSync(join(tmpdir(), 'cerith-pty-tools-'))
+  const root = temporaryFolder('pty-tools')
   let engine: Engine
   beforeAll(async () => {
     engine = await createEngine({ cwd: root, stateDir: join(root, 'state') })
@@ -16,7 +15,6 @@ describe.skipIf(!findHelper())('tools on a terminal', () => {
   })
   afterAll(async () => {
     await engine.close()
-    rmSync(root, { recursive: true, force: true })
   })
 
   test('house: Bash reports the prompt, SendInput answers it, BashOutput has the rest once', async () => {

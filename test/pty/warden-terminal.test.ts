@@ -1,18 +1,19 @@
 /** The terminal that a warden gives to a command, without an engine: size, hangup, drain, backpressure, leaks. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync, readdirSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findHelper } from '../../src/os/helper/file.js'
 import type { Launcher, Ward } from '../../src/os/helper/launcher.js'
 import { startHelper } from '../../src/os/helper/native-launcher.js'
 import { makeGate } from '../fixtures/gate.js'
+import { temporaryFolder } from '../fixtures/folder.js'
+import { until } from '../fixtures/until.js'
 
 const helper = findHelper()
 
 describe.skipIf(!helper)('the terminal of a warden', () => {
   let launcher: Launcher
-  const root = mkdtempSync(join(tmpdir(), 'cerith-pty-'))
+  const root = temporaryFolder('pty')
   let number = 0
 
   beforeAll(async () => {
@@ -20,7 +21,6 @@ describe.skipIf(!helper)('the terminal of a warden', () => {
   })
   afterAll(async () => {
     await launcher.close()
-    rmSync(root, { recursive: true, force: true })
   })
 
   const start = async (command: string, size = { cols: 120, rows: 40 }): Promise<{ ward: Ward; dir: string }> => {
@@ -202,10 +202,3 @@ describe.skipIf(!helper)('the terminal of a warden', () => {
     )
   }
 })
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + 20_000; !holds();) {
-    if (performance.now() > end) throw new Error('it never came true')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

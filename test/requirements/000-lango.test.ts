@@ -1,21 +1,21 @@
 /** Document 000, scenario by scenario, in the lango dialect against real processes. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { AuditSink } from '../../src/engine/services/audit-sink.js'
 import { createTools, type ToolOptions } from '../../src/tools/index.js'
 import { makeGate } from '../fixtures/gate.js'
-import { eventually, liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'
+import { liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'
+import { until } from '../fixtures/until.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const logged: Meta[] = []
 const audit: AuditSink = { write: (entry: unknown) => void logged.push(entry as Meta) } as AuditSink
 
 /** A lango that leaves a trace, so that "blocked" can be told from "not installed". */
-const bin = mkdtempSync(join(tmpdir(), 'cerith-lango-'))
+const bin = temporaryFolder('lango')
 writeFileSync(join(bin, 'lango'), '#!/bin/bash\necho "lango $*" | tee -a "$0.ran"\n')
 chmodSync(join(bin, 'lango'), 0o755)
-afterAll(() => rmSync(bin, { recursive: true, force: true }))
 
 /** Each would make the child, or the shell itself, run or load something else. */
 const DANGEROUS = {
@@ -341,7 +341,7 @@ describe('Requirement: Block lango automation commands via exec', () => {
     for (const command of ['lango version', 'lango cronjobs', 'lango serve --cron'])
       expect(await exec({ command })).toMatchObject({ exitCode: 0, stdout: `${command}\n` })
     const { id } = await execBg({ command: 'echo fine' })
-    await eventually(async () => (await execStatus(id))['done'])
+    await until(async () => (await execStatus(id))['done'])
     expect((await execStatus(id))['output']).toBe('fine\n')
   })
 })

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { LIMITS } from '../../src/contract/limits.js'
 import { createEngine } from '../../src/index.js'
 import { createTools, type ToolOptions } from '../../src/tools/index.js'
-import { eventually, liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'
+import { liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'
+import { until } from '../fixtures/until.js'
 
 const { engine, cwd, stateDir } = await liveEngine({
   env: {
@@ -96,7 +97,7 @@ describe('REQ-BASH-003: Background Execution', () => {
       output_file: string
       text: string
     }
-  const finished = (file: string) => eventually(() => /\[background process/.test(readFileSync(file, 'utf8')))
+  const finished = (file: string) => until(() => /\[background process/.test(readFileSync(file, 'utf8')))
 
   test('WHEN agent requests background execution THE SYSTEM SHALL return immediately with process ID and output file path (BG-02, BG-04)', async () => {
     const begun = performance.now()
@@ -107,7 +108,7 @@ describe('REQ-BASH-003: Background Execution', () => {
     expect(job.text).toContain(`<pid>${job.pid}</pid>`)
     expect(job.text).toContain(`<output_file>${job.output_file}</output_file>`)
     expect(job.text).toContain(`kill -9 -${job.pgid}`)
-    await eventually(() => readFileSync(job.output_file, 'utf8').includes('early'))
+    await until(() => readFileSync(job.output_file, 'utf8').includes('early'))
     process.kill(-job.pgid, 'SIGKILL')
     await finished(job.output_file)
   })
@@ -127,7 +128,7 @@ describe('REQ-BASH-003: Background Execution', () => {
   test('WHEN agent needs to stop background process THE SYSTEM SHALL provide process group ID for termination via kill -9 -<pgid>, and the agent may use it (BG-04)', async () => {
     const mark = uniqueSleep()
     const job = await start(`${mark} & ${mark}`)
-    await eventually(() => processesWith(mark).length >= 2)
+    await until(() => processesWith(mark).length >= 2)
     const killed = await bash({ command: `kill -9 -${job.pgid}` })
     expect(killed).toMatchObject({ exit_code: 0 })
     await finished(job.output_file)

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createTools, quote, type ToolOptions } from '../../src/tools/index.js'
 import { makeGate } from '../fixtures/gate.js'
-import { eventually, liveEngine, processesWith, uniqueSleep, watched, zombiesBelow, type Meta } from './world.js'
+import { liveEngine, processesWith, uniqueSleep, watched, zombiesBelow, type Meta } from './world.js'
+import { until } from '../fixtures/until.js'
 
 const { engine, cwd } = await liveEngine({
   env: { ...process.env, LD_PRELOAD: '/nowhere/evil.so', DATABASE_PASSWORD: 'hunter2hunter2' },
@@ -246,7 +247,7 @@ describe('FR-2.3.3: KillShell Tool', () => {
   test('what ignores TERM is gone after the grace (BG-12)', async () => {
     const mark = uniqueSleep()
     const id = await start(`trap '' TERM; (trap '' TERM; exec ${mark}) & wait; ${mark}`)
-    await eventually(() => processesWith(mark).length > 0)
+    await until(() => processesWith(mark).length > 0)
     await forge({ graceMs: 100 }).killShell({ shell_id: id })
     expect(processesWith(mark)).toEqual([])
   })
@@ -430,7 +431,7 @@ describe('NFR-2.3.3: Reliability', () => {
     await bash({ command: 'true & true & wait' })
     // One whose parent is gone falls to us, and is waited for too.
     await bash({ command: '(setsid sleep 0.05 & setsid bash -c "sleep 0.05 &" &)' })
-    await eventually(() => zombiesBelow(process.pid).length === 0)
+    await until(() => zombiesBelow(process.pid).length === 0)
   })
 
   test('recovers from shell crashes with its state (SESS-01)', async () => {
@@ -453,7 +454,7 @@ describe('NFR-2.3.3: Reliability', () => {
     const tools = forge({}, short.engine)
     await tools.bash({ command: `${mark} & setsid ${mark} & true` })
     await tools.start(mark)
-    await eventually(() => processesWith(mark).length >= 3)
+    await until(() => processesWith(mark).length >= 3)
     await short.engine.close()
     expect(processesWith(mark)).toEqual([])
   })

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { createTools, registerExecutionTools, ToolRegistry, type ToolOptions } from '../../src/tools/index.js'
-import { eventually, liveEngine, processesWith, uniqueSleep, type Meta } from './world.js'
+import { liveEngine, processesWith, uniqueSleep, type Meta } from './world.js'
+import { until } from '../fixtures/until.js'
 
 const { engine, cwd } = await liveEngine({
   env: { ...process.env, npm_config_update_notifier: 'false', npm_config_offline: 'true', npm_config_logs_max: '0' },
@@ -312,7 +313,7 @@ describe('Feature: KillShell Tool', () => {
   test('grandchildren go with it (BG-12)', async () => {
     const mark = uniqueSleep()
     const id = await start(`(${mark} & ${mark}) & ${mark}`)
-    await eventually(() => processesWith(mark).length >= 3)
+    await until(() => processesWith(mark).length >= 3)
     await killShell({ shell_id: id })
     expect(processesWith(mark)).toEqual([])
   })

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ShellManager } from '../../src/engine/shell-manager.js'
-import { eventually, processesWith, uniqueSleep } from './world.js'
+import { processesWith, uniqueSleep } from './world.js'
+import { until } from '../fixtures/until.js'
 
 const stateDir = await mkdtemp(join(tmpdir(), 'cerith-manager-'))
 let manager = ShellManager.get({ stateDir, cwd: tmpdir() })
@@ -78,7 +79,7 @@ describe('Feature: Shell Manager', () => {
   test('Scenario: Kill all shells (MGR-01)', async () => {
     const mark = uniqueSleep()
     for (let count = 0; count < 3; count += 1) await manager.createShell(`${mark} & ${mark}`)
-    await eventually(() => processesWith(mark).length >= 6)
+    await until(() => processesWith(mark).length >= 6)
     expect(await manager.killAll()).toBe(3)
     expect(processesWith(mark)).toEqual([])
     expect(manager.listRunning()).toEqual([])
@@ -94,7 +95,7 @@ describe('Feature: Shell Manager', () => {
   test('Scenario: Reset singleton for testing (MGR-01)', async () => {
     const mark = uniqueSleep()
     await manager.createShell(mark)
-    await eventually(() => processesWith(mark).length > 0)
+    await until(() => processesWith(mark).length > 0)
     await ShellManager.reset()
     expect(processesWith(mark)).toEqual([])
     const fresh = ShellManager.get({ stateDir, cwd: tmpdir() })

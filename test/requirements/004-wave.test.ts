@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createTools, type ToolOptions } from '../../src/tools/index.js'
-import { eventually, liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'
+import { liveEngine, processesWith, uniqueSleep, watched, type Meta } from './world.js'
+import { until } from '../fixtures/until.js'
 
 const { engine, cwd } = await liveEngine()
 
@@ -79,7 +80,7 @@ describe('User Story 2 - Background Process Management', () => {
   test('3. KillBash with its ID: the process MUST be terminated (FR-006, BG-12)', async () => {
     const mark = uniqueSleep()
     const id = await start(mark)
-    await eventually(() => processesWith(mark).length > 0)
+    await until(() => processesWith(mark).length > 0)
     expect(await killBash({ shell_id: id })).toMatchObject({
       success: true,
       content: `Background shell ${id} has been killed`,
@@ -106,7 +107,7 @@ describe('Edge Cases', () => {
   test('Process Group Termination: killing leaves no orphan (BG-12)', async () => {
     const mark = uniqueSleep()
     const id = await start(`(${mark} &); ${mark} & setsid ${mark} & ${mark}`)
-    await eventually(() => processesWith(mark).length >= 4)
+    await until(() => processesWith(mark).length >= 4)
     await killBash({ shell_id: id })
     expect(processesWith(mark)).toEqual([])
   })

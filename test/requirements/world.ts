@@ -7,29 +7,7 @@ import type { Engine } from '../../src/contract/engine.js'
 import type { RunRequest } from '../../src/contract/request.js'
 import type { Loose } from '../tools/live-engine.js'
 export { liveEngine, type Live } from '../tools/live-engine.js'
-
-/** Asks until the answer is yes; the test's own time limit is the end of patience. */
-export async function eventually(check: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 15))
-}
-
-/** Pids of living processes whose command line contains the mark. Zombies do not count: they run nothing. */
-export function processesWith(mark: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return (
-          readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').includes(mark) &&
-          !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-        )
-      } catch {
-        return false
-      }
-    })
-    .map(Number)
-    .filter((pid) => pid !== process.pid)
-}
+export { processesNamed as processesWith } from '../fixtures/processes.js'
 
 /** A sleep that no other test has, so that its processes can be told apart. */
 let sleeps = 0

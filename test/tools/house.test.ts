@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { createTools, type CallOptions, type ToolOptions } from '../../src/tools/index.js'
-import { eventually, processesWith, uniqueSleep } from '../requirements/world.js'
+import { processesWith, uniqueSleep } from '../requirements/world.js'
+import { until } from '../fixtures/until.js'
 import { liveEngine, type Loose } from './live-engine.js'
 
 const { engine, cwd } = await liveEngine()
@@ -305,7 +306,7 @@ describe('terminals', () => {
 test('what a call leaves running is known to ListShells', async () => {
   const mark = uniqueSleep()
   await call('Bash', { command: `${mark} & echo left`, session: 'leftover' })
-  await eventually(() => processesWith(mark).length > 0)
+  await until(() => processesWith(mark).length > 0)
   expect((await call('ListShells')).text).toContain(mark)
   await call('Bash', { command: 'kill $!', session: 'leftover' })
 })

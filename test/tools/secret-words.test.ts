@@ -2,8 +2,6 @@
  * A model is told that there are secrets and what they are called, in every dialect, and pays nothing while there are
  * none.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/index.js'
@@ -12,8 +10,9 @@ import { settingsOf } from '../../src/mcp/setup/options.js'
 import { environmentSource } from '../../src/secrets/sources.js'
 import { DIALECTS, type DialectName } from '../../src/tools/dialects/index.js'
 import { createTools, toolSchemas } from '../../src/tools/index.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
-const base = mkdtempSync(join(tmpdir(), 'cerith-names-'))
+const base = temporaryFolder('names')
 const engine = await createEngine({
   cwd: base,
   stateDir: join(base, 'state'),
@@ -21,7 +20,6 @@ const engine = await createEngine({
 })
 afterAll(async () => {
   await engine.close()
-  rmSync(base, { recursive: true, force: true })
 })
 const names = Object.keys(DIALECTS) as DialectName[]
 

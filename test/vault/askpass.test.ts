@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { startAskpass, type Askpass } from '../../src/vault/askpass.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 let dir: string
 let askpass: Askpass
 const prompts: unknown[] = []
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'cerith-askpass-'))
+  dir = temporaryFolder('askpass')
   prompts.length = 0
   askpass = await startAskpass({
     dir,
@@ -34,7 +34,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await askpass.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 const run = (script: string, args: string[], env: Record<string, string> = {}) =>

@@ -1,29 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createKeyFile, openVault, VaultError } from '../../src/vault/vault.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 const cost = { N: 2 ** 10, r: 8, p: 1 }
 const passphrase = 'correct horse battery staple'
 let dir: string
 let file: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cerith-vault-'))
+  dir = temporaryFolder('vault')
   file = join(dir, 'vault')
 })
-afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const open = (options: object = {}) => openVault({ file, passphrase, cost, ...options })
 const failure = async (promise: Promise<unknown>) =>

@@ -1,20 +1,20 @@
 /** The server of the page in this process, and connections to it as pages and strangers make them. */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { WebSocket } from 'ws'
 import { openAuditLog } from '../../src/audit/log.js'
 import { openJobsReader } from '../../src/engine/job/reader.js'
 import { createEngine, type Engine, type EngineOptions } from '../../src/index.js'
 import { Ui } from '../../src/web/ui.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 export interface Said extends Record<string, unknown> {
   readonly t: string
 }
 
 export class World {
-  readonly base = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-web-')))
+  readonly base = temporaryFolder('web')
   readonly home = join(this.base, 'state')
   readonly warned: string[] = []
   readonly #closers: (() => Promise<unknown>)[] = []

@@ -1,24 +1,23 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openAuditLog } from '../../src/audit/log.js'
 import type { AuditEntry, AuditSink } from '../../src/engine/services/audit-sink.js'
 import { Records } from '../../src/web/records.js'
+import { temporaryFolder } from '../fixtures/folder.js'
 
 let dir: string
 let file: string
 let log: AuditSink
 let records: Records
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cerith-records-'))
+  dir = temporaryFolder('records')
   file = join(dir, 'audit.jsonl')
   log = openAuditLog({ file })
   records = new Records(file, undefined)
 })
 afterEach(async () => {
   await log.close?.()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 const entry = (some: Partial<AuditEntry>): AuditEntry => ({

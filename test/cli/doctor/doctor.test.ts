@@ -1,16 +1,6 @@
 /** The doctor finds what is wrong with a machine, and its fix; never throws. */
 import { spawn, spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examine } from '../../../src/cli/doctor/doctor.js'
@@ -20,9 +10,9 @@ import type { Io } from '../../../src/cli/io/io.js'
 import { findStateDirectory } from '../../../src/os/files/state-dir.js'
 import { findHelper, findShellBuiltin } from '../../../src/os/helper/file.js'
 import { takeLockFile } from '../../../src/os/files/lock.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
-const base = mkdtempSync(join(tmpdir(), 'cerith-doctor-test-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = temporaryFolder('doctor-test')
 
 const look = async (stateDir: string, name: string): Promise<Finding | undefined> =>
   (await examine({ env: process.env, stateDir })).find((finding) => finding.name === name)

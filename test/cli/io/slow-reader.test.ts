@@ -3,17 +3,16 @@
  * it as SIGPIPE would.
  */
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 const cli = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-slow-'))
+const base = temporaryFolder('slow')
 const env = { ...process.env, CERITH_HOME: join(base, 'state'), NODE: process.execPath, CLI: cli, BASE: base }
-afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 /** A line of a user's own shell, with `cerith` in it. */
 async function shell(line: string): Promise<{ out: string; err: string; codes: number[] }> {

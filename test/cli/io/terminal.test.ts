@@ -1,17 +1,15 @@
 /** The command line on a real terminal: questions, hidden prompts, Ctrl-C, the progress line. */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isInsideEngine } from '../../../src/os/process/inside-engine.js'
 import { withTestEngine } from '../../../src/testing.js'
 import { makeGate } from '../../fixtures/gate.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 const cli = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-terminal-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = temporaryFolder('terminal')
 
 const hasScript = spawnSync('script', ['--version']).status === 0
 

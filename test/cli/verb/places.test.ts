@@ -3,17 +3,16 @@
  * is said, and what can work does.
  */
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { makeWorld } from '../harness.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 const program = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-places-'))
+const base = temporaryFolder('places')
 chmodSync(base, 0o777)
-afterAll(() => rmSync(base, { recursive: true, force: true }))
 const PATH = process.env['PATH'] ?? ''
 
 /** A script of sh in which `cerith` is the built program. */

@@ -1,14 +1,13 @@
 /**
  * The chaos of the nightly script, for a short while: no lost byte, no leaked process, states that only move forward.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { runChaos } from '../../nightly/chaos.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 test('chaos: engines are killed and started again while jobs are started, read, waited for and killed', async () => {
-  const stateDir = mkdtempSync(join(tmpdir(), 'cerith-chaos-'))
+  const stateDir = temporaryFolder('chaos')
   const seed = Number(process.env['CHAOS_SEED'] ?? 20_261_116)
   console.log(`chaos seed ${seed}`)
   const report = await runChaos({ seconds: Number(process.env['CHAOS_SECONDS'] ?? 15), seed, stateDir })

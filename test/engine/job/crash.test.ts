@@ -1,18 +1,20 @@
 /** Jobs outlive their engine, and any later process picks them up: the engine dies here in every way it can. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../../src/index.js'
 import { isAlive, processesMarked, processFacts } from '../../../src/os/process/proc.js'
-import { eventually, startHost, type EngineHost } from '../engine-host.js'
+import { startHost, type EngineHost } from '../engine-host.js'
+import { until } from '../../fixtures/until.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let stateDir: string
 const hosts: EngineHost[] = []
 const engines: Engine[] = []
 
 beforeEach(() => {
-  stateDir = mkdtempSync(join(tmpdir(), 'cerith-crash-'))
+  stateDir = temporaryFolder('crash')
 })
 
 afterEach(async () => {
@@ -21,7 +23,6 @@ afterEach(async () => {
   const engine = await open()
   for (const info of await engine.jobs()) await (await engine.job(info.id)).kill({ graceMs: 0 })
   for (const one of engines.splice(0)) await one.close()
-  rmSync(stateDir, { recursive: true, force: true })
 })
 
 async function open(): Promise<Engine> {
@@ -72,7 +73,7 @@ test('F60 nothing is lost when the engine is killed with -9 while a detached job
     exitCode: 5,
     bytes: { total: text.length, omitted: 0 },
   })
-  await eventually(() => ended.length > 0)
+  await until(() => ended.length > 0)
   expect(ended).toEqual([id])
   rmSync(go)
 })
@@ -104,9 +105,9 @@ test('BG-02 MGR-04 F61 manager jobs, foreground commands and their grandchildren
   void first.call('run', { command: 'sleep 300', timeoutMs: null }).catch(() => {})
   expect(isAlive(grandchild)).toBe(true)
   await first.kill('SIGKILL')
-  await eventually(() => !isAlive(pid as number) && !isAlive(grandchild))
+  await until(() => !isAlive(pid as number) && !isAlive(grandchild))
   const engine = await open()
-  await eventually(async () => !(await (await engine.job(id)).info()).isRunning)
+  await until(async () => !(await (await engine.job(id)).info()).isRunning)
   expect(await (await engine.job(id)).info()).toMatchObject({ status: 'killed', end: { kind: 'kill', by: 'close' } })
 })
 
@@ -120,7 +121,7 @@ test.each(['SIGTERM', 'SIGHUP', 'crash', 'EOF'] as const)(
     else if (how === 'EOF') first.child.kill('SIGKILL')
     else first.child.kill(how)
     await first.exited
-    await eventually(() => !isAlive(manager.pid as number))
+    await until(() => !isAlive(manager.pid as number))
     expect(isAlive(detached.pid as number)).toBe(true)
   },
 )
@@ -276,7 +277,7 @@ test('F14 a command that kills its keeper is recorded as lost; nothing hangs, no
   const engine = await open()
   const job = await engine.start({ command: 'sleep 300 & sleep 0.1; kill -9 $PPID; sleep 300' })
   expect((await job.wait({ timeoutMs: 20_000 })).info).toMatchObject({ status: 'lost' })
-  await eventually(() => processesMarked(`CERITH_JOB=${job.id}`).length === 0)
+  await until(() => processesMarked(`CERITH_JOB=${job.id}`).length === 0)
   expect(await job.kill({ graceMs: 0 })).toMatchObject({ alreadyStopped: true })
   expect((await engine.run({ command: 'echo fine' })).stdout).toBe('fine\n')
 })
@@ -289,7 +290,7 @@ test('F14 a command that kills its keeper in its first moment never started or i
       .catch((error: unknown) => error as Error)
     if (job instanceof Error) expect(job).toMatchObject({ code: 'SPAWN_FAILED' })
     else expect((await job.wait({ timeoutMs: 20_000 })).info).toMatchObject({ status: 'lost' })
-    await eventually(() => processesMarked(`CERITH_JOB=early_${round}`).length === 0)
+    await until(() => processesMarked(`CERITH_JOB=early_${round}`).length === 0)
   }
 })
 
@@ -301,7 +302,7 @@ test('F14 a detached job without its keeper is lost, but its processes are found
   const { pid } = await job.info()
   const keeper = processFacts(pid as number)?.parent as number
   process.kill(keeper, 'SIGKILL')
-  await eventually(async () => (await job.info()).status === 'lost')
+  await until(async () => (await job.info()).status === 'lost')
   expect(isAlive(pid as number)).toBe(true)
   const killed = await job.kill({ graceMs: 200 })
   expect(killed).toMatchObject({ alreadyStopped: false, info: { status: 'lost' } })
@@ -324,5 +325,5 @@ test('a stopped engine does not stop its jobs: output is stored and the end reco
       exitCode: 6,
     })
   one.child.kill('SIGCONT')
-  await eventually(async () => (await one.call('events')).filter(({ kind }) => kind === 'ended').length === 8)
+  await until(async () => (await one.call('events')).filter(({ kind }) => kind === 'ended').length === 8)
 })

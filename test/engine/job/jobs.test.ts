@@ -1,23 +1,21 @@
 /** Jobs with real processes: start, look, read, wait, kill, move from the foreground. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../../src/index.js'
 import { makeGate } from '../../fixtures/gate.js'
-import { eventually } from '../engine-host.js'
+import { until } from '../../fixtures/until.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let stateDir: string
 let engine: Engine
 
 beforeEach(async () => {
-  stateDir = mkdtempSync(join(tmpdir(), 'cerith-jobs-'))
+  stateDir = temporaryFolder('jobs')
   engine = await createEngine({ stateDir, cwd: '/tmp' })
 })
 
 afterEach(async () => {
   await engine.close()
-  rmSync(stateDir, { recursive: true, force: true })
 })
 
 test('BG-01 BG-02 a job starts at once with id, pid, pgid and output file, and ends by itself', async () => {
@@ -38,7 +36,7 @@ test('BG-01 BG-02 a job starts at once with id, pid, pgid and output file, and e
   expect(await job.read()).toMatchObject({ text: 'hello\n', cursor: 6, start: 0, omittedBytes: 0, totalBytes: 6 })
   expect((await job.read({ stream: 'stderr' })).text).toBe('oops\n')
   // The record comes first, the line for people a moment later.
-  await eventually(() => readFileSync(info.outputFile, 'utf8') === 'hello\n[background process failed: exit code 3]\n')
+  await until(() => readFileSync(info.outputFile, 'utf8') === 'hello\n[background process failed: exit code 3]\n')
 })
 
 test('BG-02 the output file is there as soon as its name is told, every time', async () => {

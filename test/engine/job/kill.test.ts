@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { findHelper } from '../../../src/os/helper/file.js'
 import { isAlive, processesMarked } from '../../../src/os/process/proc.js'
 import type { Job } from '../../../src/index.js'
-import { eventually } from '../engine-host.js'
+import { until } from '../../fixtures/until.js'
 import { withEngine } from './setup.js'
 
 const place = withEngine()
@@ -122,7 +122,7 @@ test('BG-04 kill -9 of the whole group by pgid is recorded as what it was, with 
     signal: 'SIGKILL',
     exitCode: null,
   })
-  await eventually(() => readFileSync(outputFile, 'utf8').includes('signal 9'))
+  await until(() => readFileSync(outputFile, 'utf8').includes('signal 9'))
   expect(readFileSync(outputFile, 'utf8')).toBe('up\n[background process killed: signal 9]\n')
 })
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../../src/os/process/proc.js'
-import { eventually } from '../engine-host.js'
+import { until } from '../../fixtures/until.js'
 import { sleep, withEngine } from './setup.js'
 
 const place = withEngine({ limits: { maxRunningJobs: 4 } })
@@ -97,7 +97,7 @@ test('stored output is bounded: head and tail on disk, the hole counted, the job
   expect(info.bytes.total).toBe(30_000_000)
   const dir = place.dir(job.id)
   // Head and tail become one file a moment after the record.
-  await eventually(() => readFileSync(info.outputFile, 'utf8').includes('exit code 4'))
+  await until(() => readFileSync(info.outputFile, 'utf8').includes('exit code 4'))
   const onDisk = readdirSync(dir).reduce(
     (sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0),
     0,
@@ -117,11 +117,11 @@ test('finished jobs go when they are old, and the oldest go when all together ar
     old.push(job.id)
   }
   const sized = await place.another({ limits: { totalStoredBytes: 250_000 } })
-  await eventually(async () => (await sized.jobs({ all: true })).length === 3)
+  await until(async () => (await sized.jobs({ all: true })).length === 3)
   expect((await sized.jobs({ all: true })).map(({ id }) => id)).toEqual([running.id, ...old.slice(2)])
   await sleep(20)
   const aged = await place.another({ limits: { keepFinishedMs: 10 } })
-  await eventually(async () => (await aged.jobs({ all: true })).length === 1)
+  await until(async () => (await aged.jobs({ all: true })).length === 1)
   expect((await aged.jobs()).map(({ id }) => id)).toEqual([running.id])
 })
 
@@ -131,9 +131,9 @@ test('clean removes finished jobs of an age, and never a running one or one that
     ['true', 'sleep 300', 'sleep 300 & echo $!'].map((command) => engine.start({ command })),
   )
   await Promise.all([done?.wait(), leaving?.wait()])
-  await eventually(async () => (await engine.jobs({ all: true })).filter(({ isRunning }) => !isRunning).length === 2)
+  await until(async () => (await engine.jobs({ all: true })).filter(({ isRunning }) => !isRunning).length === 2)
   expect(await engine.clean({ olderThanMs: 3_600_000 })).toEqual({ removed: [] })
-  await eventually(async () => (await engine.clean()).removed.includes(done?.id as string))
+  await until(async () => (await engine.clean()).removed.includes(done?.id as string))
   expect((await engine.jobs({ all: true })).map(({ id }) => id).sort()).toEqual([running?.id, leaving?.id].sort())
   const child = Number((await leaving?.read())?.text)
   await leaving?.kill()

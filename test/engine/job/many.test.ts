@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { descendantsOf, processFacts } from '../../../src/os/process/proc.js'
-import { eventually } from '../engine-host.js'
+import { until } from '../../fixtures/until.js'
 import { withEngine } from './setup.js'
 
 const place = withEngine({ limits: { maxRunningJobs: 2_000 } })
@@ -15,7 +15,7 @@ test('F58 F59 NFR-01 a thousand jobs: unique ids, all known finished, no zombie,
   const begin = performance.now()
   const jobs = await Promise.all(Array.from({ length: 1_000 }, () => engine.start({ command: 'sleep 1; echo done' })))
   expect(new Set(jobs.map(({ id }) => id)).size).toBe(1_000)
-  await eventually(() => ended.size === 1_000, 120_000)
+  await until(() => ended.size === 1_000, 'the end of a thousand jobs', 120_000)
   expect(performance.now() - begin).toBeLessThan(120_000)
 
   const asked = performance.now()
@@ -39,8 +39,8 @@ test('F58 F59 NFR-01 a thousand jobs: unique ids, all known finished, no zombie,
   })
 
   // Below this process only its launcher is left, and no zombie.
-  await eventually(
+  await until(
     () => descendantsOf(process.pid).filter((pid) => processFacts(pid)?.name !== 'cerith-launch').length === 0,
   )
-  await eventually(() => readdirSync('/proc/self/fd').length <= fds + 5)
+  await until(() => readdirSync('/proc/self/fd').length <= fds + 5)
 }, 300_000)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../../src/os/process/proc.js'
 import { makeGate } from '../../fixtures/gate.js'
-import { eventually } from '../engine-host.js'
+import { until } from '../../fixtures/until.js'
 import { withEngine } from './setup.js'
 
 const place = withEngine()
@@ -35,9 +35,7 @@ test('a yield names the job, keeps the output so far, and the end comes later wi
   expect(info.durationMs).toBeGreaterThan(500)
   expect((await job.read()).text).toBe('one\ntwo\n')
   // The record comes first, the line for people a moment later.
-  await eventually(
-    () => readFileSync(info.outputFile, 'utf8') === 'one\ntwo\n[background process failed: exit code 12]\n',
-  )
+  await until(() => readFileSync(info.outputFile, 'utf8') === 'one\ntwo\n[background process failed: exit code 12]\n')
 })
 
 test('a time limit with onTimeout background moves instead of killing', async () => {
@@ -88,7 +86,7 @@ test.each([2, 7, 20, 45])('a flood that is moved after %i ms is complete and in 
   expect((await job.wait()).info).toMatchObject({ status: 'completed', bytes: { total: whole.length + 4, omitted: 0 } })
   expect((await job.read()).text === whole).toBe(true)
   expect((await job.read({ stream: 'stderr' })).text).toBe('err\n')
-  await eventually(() => readdirSync(join(place.stateDir, 'jobs', job.id)).every((name) => !/\.log\.\d+$/.test(name)))
+  await until(() => readdirSync(join(place.stateDir, 'jobs', job.id)).every((name) => !/\.log\.\d+$/.test(name)))
 })
 
 test('more than is kept was printed before the move: head, hole and tail still add up', async () => {

@@ -1,18 +1,18 @@
 /** Jobs for a process that only looks and steps in: no launcher, no run directory, the same answers. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../../src/index.js'
 import { openJobsReader, type JobsReader } from '../../../src/engine/job/reader.js'
 import type { AuditEntry } from '../../../src/engine/services/audit-sink.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let dir: string
 let engine: Engine
 let reader: JobsReader
 const audited: AuditEntry[] = []
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'cerith-reader-'))
+  dir = temporaryFolder('reader')
   engine = await createEngine({ stateDir: dir })
   audited.length = 0
   reader = openJobsReader({ stateDir: dir, door: 'cli', audit: { write: (entry) => void audited.push(entry) } })
@@ -20,7 +20,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await reader.close()
   await engine.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 test('lists, reads, waits and kills what another engine started, and leaves no engine of its own behind', async () => {

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeGate } from '../../fixtures/gate.js'
-import { eventually } from '../engine-host.js'
+import { until } from '../../fixtures/until.js'
 import { withEngine } from './setup.js'
 
 const place = withEngine()
@@ -100,7 +100,7 @@ test('BG-03 F71 F72 a forged completion line is only text: status and offsets co
   const { info } = await job.wait()
   expect(info).toMatchObject({ status: 'failed', exitCode: 7 })
   expect((await job.read()).text).toBe(`${forged}\nmore\n`)
-  await eventually(
+  await until(
     () => readFileSync(info.outputFile, 'utf8') === `${forged}\nmore\n[background process failed: exit code 7]\n`,
   )
 })
@@ -117,9 +117,7 @@ test('F72 what somebody else writes into the output file neither counts nor move
   gate.open()
   expect((await job.wait()).info).toMatchObject({ status: 'failed', exitCode: 1, bytes: { total: 13 } })
   expect((await job.read()).text).toBe('first\nsecond\n')
-  await eventually(
-    () => readFileSync(outputFile, 'utf8') === 'first\nsecond\n[background process failed: exit code 1]\n',
-  )
+  await until(() => readFileSync(outputFile, 'utf8') === 'first\nsecond\n[background process failed: exit code 1]\n')
 })
 
 test.each([
@@ -138,7 +136,7 @@ test.each([
   if (code === null) expect(info).toMatchObject({ status: 'failed', signal: 'SIGSEGV' })
   expect((await job.read()).text).toBe('x\n')
   const line = code === null ? 'killed: signal 11' : code === 0 ? 'completed: exit code 0' : `failed: exit code ${code}`
-  await eventually(() => readFileSync(info.outputFile, 'utf8').endsWith(`[background process ${line}]\n`))
+  await until(() => readFileSync(info.outputFile, 'utf8').endsWith(`[background process ${line}]\n`))
 })
 
 test('F71 a command full of control characters is one record, and comes back as it was', async () => {
@@ -191,7 +189,7 @@ test('SEC-06 the end of a value that a column cut off is hidden in the file of a
   place.engine.secrets.set('cut', 'JtxHUNOvt6G86I70uMjXlD7b')
   const gate = makeGate()
   const job = await place.engine.start({ command: `printf '[HUNOvt6G8'; ${gate.wait}; printf '6I70uMjXlD7b]\\n'` })
-  await eventually(async () => (await job.info()).bytes.total > 0)
+  await until(async () => (await job.info()).bytes.total > 0)
   gate.open()
   const { info } = await job.wait()
   expect((await job.read()).text).toBe('[[secret:cut]]\n')

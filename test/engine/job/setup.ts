@@ -1,9 +1,8 @@
 /** An engine with a state directory of its own for every test of a file. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import { createEngine, type Engine, type EngineOptions } from '../../../src/index.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 export interface Place {
   readonly engine: Engine
@@ -23,7 +22,7 @@ export function withEngine(options: EngineOptions = {}): Place {
     return engine
   }
   beforeEach(async () => {
-    stateDir = mkdtempSync(join(tmpdir(), 'cerith-job-'))
+    stateDir = temporaryFolder('job')
     await open()
   })
   afterEach(async () => {
@@ -34,7 +33,6 @@ export function withEngine(options: EngineOptions = {}): Place {
       await left.close()
     }
     engines = []
-    rmSync(stateDir, { recursive: true, force: true })
   })
   return {
     get engine() {

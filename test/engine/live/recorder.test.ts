@@ -1,31 +1,20 @@
 /** Recordings of sessions: masked, a mark per command, bounded, and only where they were asked for. */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../../src/index.js'
 import { parseCast, type Cast } from '../../../src/output/terminal/asciicast.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let dir: string
 let engine: Engine
 const open = async (recordSessions: boolean): Promise<Engine> =>
   (engine = await createEngine({ stateDir: dir, recordSessions }))
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cerith-tape-'))
+  dir = temporaryFolder('tape')
 })
 afterEach(async () => {
   await engine.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 const tapes = (): string[] => (existsSync(join(dir, 'recordings')) ? readdirSync(join(dir, 'recordings')) : [])
 const cast = (session: string): Cast =>

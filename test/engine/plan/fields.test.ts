@@ -1,6 +1,4 @@
 /** Every field of every request, with values it cannot have: BAD_REQUEST that names the value and says what to pass. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -9,13 +7,14 @@ import type { Engine } from '../../../src/contract/engine.js'
 import { ShellError } from '../../../src/contract/errors.js'
 import type { Job } from '../../../src/contract/job.js'
 import { LIMITS } from '../../../src/contract/limits.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 import {
   ACCEPT_ROWS, CHANGES_ROWS, CHECK_ROWS, CLEAN_ROWS, DISCARD_ROWS, ENGINE_ROWS, JOBS_ROWS, KILL_ROWS, READ_ROWS, rowsOfRequest, SCREEN_ROWS, SEND_ROWS, WAIT_ROWS,
 } from '../../../src/engine/plan/fields.js' // prettier-ignore
 
 let engine: Engine
 let job: Job
-const folder = mkdtempSync(join(tmpdir(), 'cerith-fields-'))
+const folder = temporaryFolder('fields')
 beforeAll(async () => {
   engine = await createEngine({ stateDir: join(folder, 'state'), cwd: folder })
   job = await engine.start({ command: 'sleep 60', openStdin: true })
@@ -23,7 +22,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await engine.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 /** Values that no field of any request allows. */

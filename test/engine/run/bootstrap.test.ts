@@ -4,14 +4,13 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createEngine } from '../../../src/index.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
-const base = mkdtempSync(join(tmpdir(), 'cerith-bootstrap-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = temporaryFolder('bootstrap')
 
 test.each(['auto', 'plain'] as const)(
   'a shell that does not get its command is an error of ours, never a result of the command (tier %s)',

@@ -1,14 +1,13 @@
 /** Long commands are judged beside the event loop, with the same answer. Nothing that is judged here runs. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { afterAll, describe, expect, test } from 'vitest'
 import { inspect, inspectWithin } from '../../../src/guard/inspect.js'
 import { GuardThread } from '../../../src/engine/services/judge/thread.js'
 import { createEngine } from '../../../src/index.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
-const base = mkdtempSync(join(tmpdir(), 'cerith-judge-'))
+const base = temporaryFolder('judge')
 const engine = await createEngine({
   cwd: base,
   stateDir: join(base, 'state'),
@@ -16,7 +15,6 @@ const engine = await createEngine({
 })
 afterAll(async () => {
   await engine.close()
-  rmSync(base, { recursive: true, force: true })
 })
 
 /** A script like those that configure a package: tests, functions, loops, here-documents. */

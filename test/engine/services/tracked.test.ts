@@ -1,11 +1,11 @@
 /** The guard knows which files git tracks: `git clean` leaves them alone. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { realPath, stillHolds } from '../../../src/engine/services/judge/disk-looks.js'
 import { inspect } from '../../../src/guard/inspect.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let repo = ''
 const git = (...words: string[]): void => void execFileSync('git', words, { cwd: repo, stdio: 'ignore' })
@@ -19,12 +19,11 @@ const ask = (command: string, cwd = repo): ReturnType<typeof inspect> =>
   })
 
 beforeEach(() => {
-  repo = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-tracked-')))
+  repo = temporaryFolder('tracked')
   git('init', '-q')
   writeFileSync(join(repo, 'cerith.config.json'), '{}')
   for (let i = 0; i < 20; i++) writeFileSync(join(repo, `${'f'.repeat(i + 1)}.txt`), '')
 })
-afterEach(() => rmSync(repo, { recursive: true, force: true }))
 
 const CLEANS = [
   'git clean -fd',

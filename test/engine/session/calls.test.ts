@@ -1,22 +1,21 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine, type Outcome, type Session } from '../../../src/index.js'
 import { until } from '../harness.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let engine: Engine
 let home: string
 let count = 0
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'cerith-calls-'))
+  home = temporaryFolder('calls')
   engine = await createEngine({ stateDir: join(home, 'state'), cwd: home })
 })
 
 afterAll(async () => {
   await engine.close()
-  rmSync(home, { recursive: true, force: true })
 })
 
 async function withSession(

@@ -1,6 +1,5 @@
 /** A differential fuzzer with shrinking: whatever is typed, and whatever happens in between, a session is one plain bash. */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fc } from '../../fixtures/fast-check.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -9,6 +8,7 @@ import { isAlive, processFacts } from '../../../src/os/process/proc.js'
 import { until } from '../harness.js'
 import { endedScenes, endedStory, sceneStory, stoppedStory, type Disturbance, type Step } from './fuzz-grammar.js'
 import { askPlainBash, emptyDirectory, ORACLE_ENV, plainErrors, plainOutput, readState, type Story } from './oracle.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 /** CERITH_FUZZ_RUNS=2000 CERITH_SEED=random looks longer, and elsewhere. */
 const RUNS = Number(process.env['CERITH_FUZZ_RUNS'] ?? 12)
@@ -21,8 +21,8 @@ let scratch: string
 let count = 0
 
 beforeAll(async () => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-fuzz-')))
-  scratch = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-fuzz-')))
+  home = temporaryFolder('fuzz')
+  scratch = temporaryFolder('fuzz')
   engine = await createEngine({ stateDir: join(scratch, 'state'), cwd: home, env: ORACLE_ENV, envDefaults: false })
 })
 

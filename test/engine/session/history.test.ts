@@ -1,17 +1,16 @@
 /** A session's bash is an interactive one, and such a bash cuts the history of the person short when it starts. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createEngine } from '../../../src/index.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 const LINES = Array.from({ length: 2_000 }, (_, at) => `echo ${at}\n`).join('')
 let home: string
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'cerith-history-'))
+  home = temporaryFolder('history')
 })
-afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 test.for(['auto', 'plain'] as const)('the history of the person stays as it is, on tier %s', async (tier) => {
   const files = ['.bash_history', '.history', 'elsewhere'].map((name) => join(home, name))

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fc } from '../../fixtures/fast-check.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,6 +6,7 @@ import { createEngine, type Engine } from '../../../src/index.js'
 import { askPlainBash, askSession, ORACLE_ENV } from './oracle.js'
 import { randomSequence } from './oracle-grammar.js'
 import { SEQUENCES } from './oracle-sequences.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let engine: Engine
 let home: string
@@ -15,8 +15,8 @@ let scratch: string
 let count = 0
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'cerith-oracle-'))
-  scratch = mkdtempSync(join(tmpdir(), 'cerith-oracle-'))
+  home = temporaryFolder('oracle')
+  scratch = temporaryFolder('oracle')
   engine = await createEngine({ stateDir: join(scratch, 'state'), cwd: home, env: ORACLE_ENV, envDefaults: false })
 })
 

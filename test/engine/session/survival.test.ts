@@ -9,24 +9,23 @@ import {
   mkdirSync,
 } from 'node:fs'
 import { findHelper } from '../../../src/os/helper/file.js'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine, type Outcome, type RunRequest, type Session } from '../../../src/index.js'
 import { until, testEngine } from '../harness.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let engine: Engine
 let home: string
 let count = 0
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'cerith-survival-'))
+  home = temporaryFolder('survival')
   engine = await createEngine({ stateDir: join(home, 'state'), cwd: home })
 })
 
 afterAll(async () => {
   await engine.close()
-  rmSync(home, { recursive: true, force: true })
 })
 
 /** A session that remembers something worth losing. */

@@ -1,20 +1,18 @@
 /** Commands of a session on a terminal. */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../../src/index.js'
 import { findHelper } from '../../../src/os/helper/file.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 describe.skipIf(!findHelper())('a session on a terminal', () => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-pty-session-')))
+  const root = temporaryFolder('pty-session')
   let engine: Engine
   beforeAll(async () => {
     engine = await createEngine({ cwd: root, stateDir: join(root, 'state') })
   })
   afterAll(async () => {
     await engine.close()
-    rmSync(root, { recursive: true, force: true })
   })
 
   test('the terminal sees the state of the session, and the session gets the changes back', async () => {

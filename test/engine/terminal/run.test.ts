@@ -1,15 +1,15 @@
 /** Foreground runs on a terminal, as an agent asks for them. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../../src/index.js'
 import { findHelper } from '../../../src/os/helper/file.js'
 import { isAlive, processFacts } from '../../../src/os/process/proc.js'
 import { until } from '../harness.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 describe.skipIf(!findHelper())('a run on a terminal', () => {
-  const root = mkdtempSync(join(tmpdir(), 'cerith-pty-run-'))
+  const root = temporaryFolder('pty-run')
   const stateDir = join(root, 'state')
   let engine: Engine
 
@@ -18,7 +18,6 @@ describe.skipIf(!findHelper())('a run on a terminal', () => {
   })
   afterAll(async () => {
     await engine.close()
-    rmSync(root, { recursive: true, force: true })
   })
   const jobDirectories = (): string[] => readdirSync(join(stateDir, 'jobs'))
 

@@ -1,15 +1,14 @@
 /** What a person would see: drawn from the stored output, the same in every process. */
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { JobScreen } from '../../../src/engine/terminal/screen.js'
 import { createEngine } from '../../../src/index.js'
 import { findHelper } from '../../../src/os/helper/file.js'
 import { noteInput } from '../../../src/os/job/terminal.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
-const root = mkdtempSync(join(tmpdir(), 'cerith-screen-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = temporaryFolder('screen')
 
 /** A job's directory with this output in it, and its screen. */
 function drawn(

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inspect } from '../../../src/guard/inspect.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let empty = ''
 beforeAll(() => {
-  empty = mkdtempSync(join(tmpdir(), 'guard-words-'))
+  empty = temporaryFolder('guard-words')
 })
 afterAll(() => rmSync(empty, { recursive: true }))
 

@@ -4,17 +4,8 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { bundled } from '../bundle.js'
-import {
-  ERAS,
-  eventually,
-  http,
-  scratch,
-  stdio,
-  structuredOf,
-  textOf,
-  type Connected,
-  type HttpServerProcess,
-} from '../harness.js'
+import { ERAS, http, scratch, stdio, structuredOf, textOf, type Connected, type HttpServerProcess } from '../harness.js'
+import { until } from '../../fixtures/until.js'
 
 const place = scratch()
 const open: Connected[] = []
@@ -97,13 +88,11 @@ describe('two connections with one token', () => {
     const shell_id = String(structuredOf(await a.call('Bash', { command, run_in_background: true }))['id'])
     expect(textOf(await a.call('BashOutput', { shell_id, until: 'ready', wait_ms: 50 }))).toContain('no line matched')
     await b.call('Bash', { command: `touch ${place.dir}/ready` })
-    expect(await eventually(() => a.lines.includes(`${shell_id} matched "ready to serve"`))).toBe(true)
+    await until(() => a.lines.includes(`${shell_id} matched "ready to serve"`))
     const theirs = String(structuredOf(await b.call('Bash', { command: 'true', run_in_background: true }))['id'])
     await a.call('KillShell', { shell_id })
-    expect(await eventually(() => a.lines.some((line) => line.startsWith(`${shell_id} killed (by wakes-a)`)))).toBe(
-      true,
-    )
-    expect(await eventually(() => b.lines.some((line) => line.startsWith(`${theirs} completed`)))).toBe(true)
+    await until(() => a.lines.some((line) => line.startsWith(`${shell_id} killed (by wakes-a)`)))
+    await until(() => b.lines.some((line) => line.startsWith(`${theirs} completed`)))
     expect(a.lines.filter((line) => line.includes(theirs))).toEqual([])
     expect(b.lines.filter((line) => line.includes(shell_id))).toEqual([])
   })
@@ -146,7 +135,7 @@ describe('two processes of one 2026 client, with one token', () => {
     expect((await a.run('echo "[$MINE]"; pwd'))['stdout']).toBe('[a]\n/usr\n')
     const { stdout: shell } = await a.run('echo $$')
     await a.end()
-    expect(await eventually(() => !existsSync(`/proc/${String(shell).trim()}`))).toBe(true)
+    await until(() => !existsSync(`/proc/${String(shell).trim()}`))
     expect((await b.run('echo still here'))['stdout']).toBe('still here\n')
     const [c, d] = await Promise.all([window(`${server.url}?session=team`), window(`${server.url}?session=team`)])
     await c.run('OURS=yes')

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeGate } from '../../fixtures/gate.js'
 import {
   ERAS,
-  eventually,
   http,
   processesWith,
   scratch,
@@ -14,6 +13,7 @@ import {
   type Connected,
   type HttpServerProcess,
 } from '../harness.js'
+import { until } from '../../fixtures/until.js'
 
 const place = scratch()
 const options = { yieldMs: 2_500, progressEveryMs: 100, heartbeatMs: 250 }
@@ -122,7 +122,7 @@ for (const door of ['stdio', 'http'] as const) {
       test('cancelling ends the foreground command and nothing else', async () => {
         const [foreground, background] = [mark(), mark()]
         const kept = structuredOf(await host.call('Bash', { command: `sleep ${background}`, run_in_background: true }))
-        expect(await eventually(() => processesWith(background).length > 0)).toBe(true)
+        await until(() => processesWith(background).length > 0)
         await host.call('Bash', { command: 'KEPT=yes', session: 'cancel' })
         const stop = new AbortController()
         const call = host.client.callTool(
@@ -133,16 +133,16 @@ for (const door of ['stdio', 'http'] as const) {
           { signal: stop.signal },
         )
         const failed = expect(call).rejects.toThrow()
-        expect(await eventually(() => processesWith(foreground).length >= 2)).toBe(true)
+        await until(() => processesWith(foreground).length >= 2)
         stop.abort()
         await failed
-        expect(await eventually(() => processesWith(foreground).length === 0)).toBe(true)
+        await until(() => processesWith(foreground).length === 0)
         expect(processesWith(background).length).toBeGreaterThan(0)
         expect(structuredOf(await host.call('Bash', { command: 'echo $KEPT', session: 'cancel' }))).toMatchObject({
           stdout: 'yes\n',
         })
         await host.call('KillShell', { shell_id: kept['id'] })
-        expect(await eventually(() => processesWith(background).length === 0)).toBe(true)
+        await until(() => processesWith(background).length === 0)
       })
 
       test('a finished request never kills what it left running', async () => {
@@ -152,7 +152,7 @@ for (const door of ['stdio', 'http'] as const) {
           { name: 'Bash', arguments: { command: `sleep ${background}`, run_in_background: true } },
           { signal: stop.signal },
         )
-        expect(await eventually(() => processesWith(background).length > 0)).toBe(true)
+        await until(() => processesWith(background).length > 0)
         stop.abort()
         // Another round trip: by now a late cancellation would have arrived.
         await host.call('ListShells')

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Retries } from '../../../src/mcp/call/retries.js'
-import { eventually, http, scratch, structuredOf, type Connected, type HttpServerProcess } from '../harness.js'
+import { http, scratch, structuredOf, type Connected, type HttpServerProcess } from '../harness.js'
+import { until } from '../../fixtures/until.js'
 
 const never = new AbortController().signal
 const plain = { signal: never, returnMs: 0, isFinal: () => true }
@@ -128,7 +129,7 @@ describe('over the wire', () => {
     }
     const broken = new AbortController()
     const first = expect(host.client.callTool(request, { signal: broken.signal })).rejects.toThrow()
-    expect(await eventually(() => existsSync(count))).toBe(true)
+    await until(() => existsSync(count))
     broken.abort()
     await first
     expect(structuredOf((await host.client.callTool(request)) as never)).toMatchObject({

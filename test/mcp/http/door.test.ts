@@ -1,8 +1,7 @@
 /** The HTTP door: who may knock, who may come in, how much they may carry, and what they see of each other. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request as nodeRequest } from 'node:http'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clientOf, loadTokens } from '../../../src/mcp/http/tokens.js'
@@ -17,6 +16,7 @@ import {
   type Connected,
   type HttpServerProcess,
 } from '../harness.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 const place = scratch()
 let server: HttpServerProcess
@@ -142,7 +142,7 @@ describe('who may come in', () => {
   })
 
   test('the token file is private, kept, and not believed when others could read it', () => {
-    const dir = mkdtempSync(join(tmpdir(), 'cerith-token-'))
+    const dir = temporaryFolder('token')
     const file = join(dir, 'in', 'http-tokens')
     const first = loadTokens(file, ['default'])
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -276,7 +276,7 @@ describe('starting and stopping', () => {
   })
 
   test('a port that is taken is an error with a way out, and leaves nothing behind', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'cerith-taken-'))
+    const dir = temporaryFolder('taken')
     const { port } = new URL(server.url)
     await expect(serveHttp({ port: Number(port), engine: { stateDir: dir } })).rejects.toMatchObject({
       message: expect.stringContaining('taken'),

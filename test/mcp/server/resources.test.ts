@@ -2,16 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPace } from '../../../src/mcp/server/updates.js'
 import { parse } from '../../../src/mcp/server/resources.js'
-import {
-  ERAS,
-  eventually,
-  http,
-  scratch,
-  stdio,
-  structuredOf,
-  type Connected,
-  type HttpServerProcess,
-} from '../harness.js'
+import { ERAS, http, scratch, stdio, structuredOf, type Connected, type HttpServerProcess } from '../harness.js'
+import { until } from '../../fixtures/until.js'
 
 const place = scratch()
 const options = { updateEveryMs: 100 }
@@ -54,7 +46,7 @@ for (const door of ['stdio', 'http'] as const) {
         era === 'modern'
           ? await host.client.listen({ resourceSubscriptions: [uri] })
           : await host.client.subscribeResource({ uri })
-      expect(await eventually(() => updated.length >= 2)).toBe(true)
+      await until(() => updated.length >= 2)
       expect(new Set(updated)).toEqual(new Set([uri]))
 
       const { contents } = await host.client.readResource({ uri: `${uri}?since=2&max_bytes=4` })
@@ -107,7 +99,7 @@ describe('pace', () => {
     for (let at = 0; at < 50; at++) pace.soon('a', () => sent.push(at))
     pace.soon('b', () => sent.push(-1))
     expect(sent).toEqual([0, -1])
-    expect(await eventually(() => sent.length === 3)).toBe(true)
+    await until(() => sent.length === 3)
     expect(sent).toEqual([0, -1, 49])
     pace.stop()
   })

@@ -8,25 +8,17 @@ import { createInterface } from 'node:readline'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createEngine } from '../../../src/index.js'
 import { bundled } from '../bundle.js'
-import {
-  eventually,
-  processesWith,
-  scratch,
-  serverEnv,
-  stdio,
-  structuredOf,
-  textOf,
-  type Connected,
-} from '../harness.js'
+import { processesWith, scratch, serverEnv, stdio, structuredOf, textOf, type Connected } from '../harness.js'
+import { until } from '../../fixtures/until.js'
 
 const place = scratch()
 afterAll(() => place.dispose())
 
 /** A duration that no other process on the machine sleeps for. */
 const mark = (): string => `987.${randomInt(1e6, 1e7)}`
-const gone = (sleeping: string): Promise<boolean> => eventually(() => processesWith(sleeping).length === 0)
+const gone = (sleeping: string): Promise<boolean> => until(() => processesWith(sleeping).length === 0)
 const running = (sleeping: string, count: number): Promise<boolean> =>
-  eventually(() => processesWith(sleeping).length >= count)
+  until(() => processesWith(sleeping).length >= count)
 
 /** A foreground command with a child that left by setsid, and one that ignores the polite signal. */
 const family = (sleeping: string): string =>
@@ -125,7 +117,7 @@ describe('the end of a client', () => {
       expect(await running(sleeping, 3)).toBe(true)
       host.kill('SIGKILL')
       expect(await gone(sleeping)).toBe(true)
-      expect(await eventually(() => !isAlive(Number(line)))).toBe(true)
+      await until(() => !isAlive(Number(line)))
     })
   }
 })
@@ -185,7 +177,7 @@ describe.each(['sockets', 'pipes'])('over %s', (kind) => {
     for (const id of lists) send({ id, method: 'tools/list' })
     // The client stops reading: the server fills the pipe and has to keep the rest.
     expect(
-      await eventually(
+      await until(
         () => child.stdout.read(0) === null && child.stdout.readableLength >= child.stdout.readableHighWaterMark,
       ),
     ).toBe(true)
@@ -307,11 +299,11 @@ describe('what outlives a server', () => {
     await first.call('Bash', { command: 'true' })
     const [engineDir] = readdirSync(join(own.dir, 'state', 'run'))
     process.kill(first.pid, 'SIGKILL')
-    expect(await eventually(() => !isAlive(first.pid))).toBe(true)
+    await until(() => !isAlive(first.pid))
     const second = await stdio({ era: 'legacy', dir: own.dir })
     await second.call('Bash', { command: 'true' })
     // A moment later: the first command does not wait for that.
-    expect(await eventually(() => !readdirSync(join(own.dir, 'state', 'run')).includes(engineDir as string))).toBe(true)
+    await until(() => !readdirSync(join(own.dir, 'state', 'run')).includes(engineDir as string))
     await second.client.close()
     await first.client.close()
     own.dispose()

@@ -1,16 +1,14 @@
 /** A server that its host killed and started again tells the model that its shell is new. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 const cli = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-restarted-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = temporaryFolder('restarted')
 
 /** Starts a server, runs the commands one by one, and ends it. Gives the texts that the model reads. */
 async function serve(

@@ -1,17 +1,14 @@
 /** The first answers of a server come before its engine and the SDK are loaded, and are the same as later ones. */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { DIALECTS } from '../../../src/tools/index.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 const program = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
 let home: string
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), 'cerith-early-'))))
-afterAll(() => rmSync(home, { recursive: true, force: true }))
+beforeAll(() => void (home = temporaryFolder('early')))
 
 interface Answer {
   readonly id: number

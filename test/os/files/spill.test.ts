@@ -1,14 +1,11 @@
 /** One big output does not fill a small state directory: the next commands, sessions and jobs start all the same. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 const library = fileURLToPath(new URL('../../../dist/index.js', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-small-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = temporaryFolder('small')
 const mounts = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
 
 const HOST = `

@@ -1,15 +1,14 @@
 /** Reading stored output from files alone: heads, segments, holes, joined files, last words in the record. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readStored, storedSize } from '../../../src/os/job/output.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cerith-output-'))
+  dir = temporaryFolder('output')
 })
-afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const put = (name: string, text: string): void => writeFileSync(join(dir, name), text)
 const status = (fields: string): void =>

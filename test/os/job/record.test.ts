@@ -1,16 +1,15 @@
 /** Records that were torn, forged or written by another user read as missing, never as something else. */
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { isJobId, makeJobDirectory, removeJobDirectory } from '../../../src/os/job/directory.js'
 import { readEndRecord, readJobRecord, readStartRecord } from '../../../src/os/job/record.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cerith-record-'))
+  dir = temporaryFolder('record')
 })
-afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const put = (name: string, text: string): void => writeFileSync(join(dir, name), text)
 

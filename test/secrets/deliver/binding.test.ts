@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../../src/secrets/deliver/binding.js'
 import { planDelivery } from '../../../src/secrets/deliver/deliver.js'
 import { lookupIn, runCommand, runScript, type Ran } from './run-bash.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 const T = '{{secret:x}}'
 const secret = `s3cr3t'"\${v}`
@@ -109,7 +109,7 @@ describe('any bytes but NUL arrive', () => {
   })
 
   test('many values, empty ones among them, over a FIFO', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'cerith-fifo-'))
+    const dir = temporaryFolder('fifo')
     try {
       const fifo = join(dir, "it's a fifo")
       const bindings = ['', 'a\n', '', ' b ', 'ü'].map((text, index) => ({

@@ -1,15 +1,14 @@
 import { fc } from '../../fixtures/fast-check.js'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from './run-bash.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 let dir: string
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cerith-deliver-'))
+  dir = temporaryFolder('deliver')
 })
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const T = '{{secret:x}}'
 /** A command that prints what a program received in that context, and what must come out. V is the value. */

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from './run-bash.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 interface Case {
   id: string
@@ -20,9 +20,8 @@ const cases = readFileSync(new URL('../../corpus/injection.jsonl', import.meta.u
   .map((line) => JSON.parse(line) as Case)
 let dir: string
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cerith-injection-'))
+  dir = temporaryFolder('injection')
 })
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 describe('REF-01..03: the program receives the value as data, or the run is refused', () => {
   test.each(cases)('$id $context: $why', async ({ id, cmd, secrets, expect: expected, stdout }) => {

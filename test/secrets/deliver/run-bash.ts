@@ -1,11 +1,11 @@
 /** Runs a delivery in a real bash the two ways the engine does: `eval` in a fresh shell, and `source` in a shell that goes on living. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindingEpilogue, bindingPayload, bindingPrelude, type Binding } from '../../../src/secrets/deliver/binding.js'
 import { planDelivery, type Delivery } from '../../../src/secrets/deliver/deliver.js'
 import type { Token } from '../../../src/secrets/deliver/tokens.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 
 export interface Ran {
   readonly code: number | null
@@ -40,7 +40,7 @@ export async function runScript(
   options: { before?: string; after?: string; mode?: 'eval' | 'source'; cwd?: string } = {},
 ): Promise<Ran> {
   const { before = '', after = '', mode = 'eval' } = options
-  const dir = mkdtempSync(join(tmpdir(), 'cerith-run-'))
+  const dir = temporaryFolder('run')
   const file = join(dir, 'script')
   writeFileSync(file, script)
   const body =

@@ -1,15 +1,15 @@
 /** `cerith mcp` and `cerith serve` as the built program: what their flags change for a real client. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../../../fixtures/folder.js'
 
 const program = fileURLToPath(new URL('../../../../dist/cli.js', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-mcp-flags-'))
+const base = temporaryFolder('mcp-flags')
 afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 3 }))
 const world = { PATH: process.env['PATH'] ?? '', HOME: base, CERITH_HOME: join(base, 'state') }
 

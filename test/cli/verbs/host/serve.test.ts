@@ -3,16 +3,15 @@
  * everything.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { welcome } from '../../../../src/cli/verbs/host/welcome.js'
+import { temporaryFolder } from '../../../fixtures/folder.js'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
-const base = mkdtempSync(join(tmpdir(), 'cerith-serve-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = temporaryFolder('serve')
 const home = join(base, 'state')
 
 async function until(child: ChildProcess, text: string): Promise<string> {

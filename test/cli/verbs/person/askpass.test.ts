@@ -3,13 +3,13 @@
  * shown nowhere.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { makeWorld } from '../../harness.js'
+import { temporaryFolder } from '../../../fixtures/folder.js'
 
 const world = makeWorld()
 const PASSWORD = 'open sesame $(id) "42"'
@@ -141,8 +141,7 @@ test.skipIf(noSudo)(
     const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, program]
     if (spawnSync('setpriv', [...asNobody, '--version'], { cwd: '/' }).status !== 0)
       return context.skip('another user cannot read this checkout')
-    const base = mkdtempSync(join(tmpdir(), 'cerith-sudo-'))
-    afterAll(() => rmSync(base, { recursive: true, force: true }))
+    const base = temporaryFolder('sudo')
     chmodSync(base, 0o777)
     const config = join(base, 'config.json')
     // The secret comes from a program that notes that it was asked, and answers once: sudo would try three times, with

@@ -1,17 +1,16 @@
 /** The configuration: layers, origins, mistakes, and what a project may not do to its user. */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { ShellError } from '../../../../src/contract/errors.js'
 import { loadConfig, type LoadedConfig } from '../../../../src/config/load.js'
 import { nearest } from '../../../../src/config/nearest.js'
 import { configJsonSchema, SETTINGS } from '../../../../src/config/schema.js'
 import { makeWorld } from '../../harness.js'
+import { temporaryFolder } from '../../../fixtures/folder.js'
 
-const base = mkdtempSync(join(tmpdir(), 'cerith-config-'))
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+const base = temporaryFolder('config')
 const home = join(base, 'home')
 const project = join(home, 'project')
 const deep = join(project, 'src', 'deep')

@@ -2,8 +2,7 @@
  * A person's terminal on a job's terminal, from another engine, with streams in place of a real keyboard and screen.
  */
 import { EventEmitter } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { attach } from '../../../../src/cli/verbs/job/person-terminal.js'
@@ -11,6 +10,7 @@ import type { Job } from '../../../../src/contract/job.js'
 import { createEngine, type Engine } from '../../../../src/index.js'
 import { findHelper } from '../../../../src/os/helper/file.js'
 import { readInputNotes } from '../../../../src/os/job/terminal.js'
+import { temporaryFolder } from '../../../fixtures/folder.js'
 
 /** Keys wait until they are read, as in a real terminal. */
 class Keyboard extends EventEmitter {
@@ -71,7 +71,7 @@ class Display extends EventEmitter {
 }
 
 describe.skipIf(!findHelper())('attach', () => {
-  const root = mkdtempSync(join(tmpdir(), 'cerith-attach-'))
+  const root = temporaryFolder('attach')
   let agent: Engine
   let person: Engine
   beforeAll(async () => {
@@ -81,7 +81,6 @@ describe.skipIf(!findHelper())('attach', () => {
   afterAll(async () => {
     await person.close()
     await agent.close()
-    rmSync(root, { recursive: true, force: true })
   })
   const shell = (): Promise<Job> =>
     agent.start({ command: `HISTFILE= PS1='$ ' bash --norc --noprofile -i`, pty: { cols: 70, rows: 20 } })

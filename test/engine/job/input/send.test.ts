@@ -1,23 +1,22 @@
 /** Typing into running commands: terminals and pipes, secrets, and every way it can be refused. */
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Job } from '../../../../src/contract/job.js'
 import { createEngine, type Engine } from '../../../../src/index.js'
 import { findHelper } from '../../../../src/os/helper/file.js'
 import { readInputNotes } from '../../../../src/os/job/terminal.js'
+import { temporaryFolder } from '../../../fixtures/folder.js'
 
 describe.skipIf(!findHelper())('input', () => {
-  const root = mkdtempSync(join(tmpdir(), 'cerith-input-'))
+  const root = temporaryFolder('input')
   let engine: Engine
   beforeAll(async () => {
     engine = await createEngine({ cwd: root, stateDir: join(root, 'state') })
   })
   afterAll(async () => {
     await engine.close()
-    rmSync(root, { recursive: true, force: true })
   })
   const ended = async (job: Job): Promise<string> => {
     const { reason } = await job.wait({ timeoutMs: 20_000 })

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Job } from '../../../../src/index.js'
-import { eventually } from '../../engine-host.js'
+import { until } from '../../../fixtures/until.js'
 import { sleep, withEngine } from '../setup.js'
 
 const place = withEngine()
@@ -32,7 +32,7 @@ test('F35 BG-06 incremental reads never lose or repeat: their concatenation is t
   expect(text).toBe(Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join(''))
   const { outputFile } = await job.info()
   // The record comes first, the line for people a moment later.
-  await eventually(() => readFileSync(outputFile, 'utf8') === `${text}[background process completed: exit code 0]\n`)
+  await until(() => readFileSync(outputFile, 'utf8') === `${text}[background process completed: exit code 0]\n`)
 })
 
 test('F80 two readers at once, and a third from another engine, each get everything', async () => {
