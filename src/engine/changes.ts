@@ -14,6 +14,7 @@ import type { Services } from './services/services.js'
 import { foundTry, free, LEAVE_MS } from './services/sandbox/tries.js'
 import { within } from './services/within.js'
 import type { Sessions } from './session/sessions.js'
+import { auditDeed } from './services/deeds.js'
 
 type EngineChanges = Pick<Engine, 'tries' | 'changes' | 'accept' | 'discard'>
 
@@ -62,22 +63,13 @@ export function createChanges(services: Services, sessions: Sessions): EngineCha
   }
 
   const audit = (kind: 'accept' | 'discard', id: string, count: number, status: string): void =>
-    services.audit?.write({
-      at: Date.now(),
-      engine: services.id,
-      door: services.door,
-      kind,
+    auditDeed(services, kind, {
       command: `cerith ${kind} ${id} (${count} ${count === 1 ? 'change' : 'changes'})`,
       cwd: services.cwd,
       session: null,
-      job: null,
       decision: status === 'refused' ? 'deny' : 'allow',
       rule: 'accept',
       status,
-      exitCode: null,
-      signal: null,
-      bytes: 0,
-      durationMs: 0,
     })
 
   return {

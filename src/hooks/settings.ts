@@ -21,7 +21,6 @@ export interface SettingsChange {
   readonly what: 'installed' | 'already there' | 'removed' | 'not there'
   /** The new text; null where the file goes. */
   readonly text: string | null
-  readonly backup: string | null
 }
 
 export interface SettingsPlace {
@@ -47,24 +46,22 @@ export function settingsFile(
 export function install(place: SettingsPlace, command: string): SettingsChange {
   const { host, name, file } = place
   const before = readText(file)
-  const backup = backupOf(file)
   const wanted = host.settings.entries(command).map(({ entry }) => entry)
   if (JSON.stringify(ownEntries(place)) === JSON.stringify(wanted))
-    return { file, what: 'already there', text: before, backup }
+    return { file, what: 'already there', text: before }
   const base = before === null ? freshText(host) : withoutEntries(before, host, name, file)
-  return { file, what: 'installed', text: edit(file, () => withEntries(base, host, command)), backup }
+  return { file, what: 'installed', text: edit(file, () => withEntries(base, host, command)) }
 }
 
 export function uninstall(place: SettingsPlace, command: string): SettingsChange {
   const { host, name, file } = place
   const before = readText(file)
-  const backup = backupOf(file)
-  if (before === null || !isInstalled(place)) return { file, what: 'not there', text: before, backup }
+  if (before === null || !isInstalled(place)) return { file, what: 'not there', text: before }
   // Unchanged since the installation: exactly what was there before it, also when that was no file.
-  const original = readText(backup)
+  const original = readText(backupOf(file))
   if (withEntries(original ?? freshText(host), host, command) === before)
-    return { file, what: 'removed', text: original, backup }
-  return { file, what: 'removed', text: withoutEntries(before, host, name, file), backup }
+    return { file, what: 'removed', text: original }
+  return { file, what: 'removed', text: withoutEntries(before, host, name, file) }
 }
 
 /** The command of the installed hook; null where there is none. */
@@ -97,21 +94,22 @@ function ownEntries({ host, name, file }: SettingsPlace): readonly unknown[] {
 }
 
 /** Writes beside the file and renames; what was there before the first installation stays beside it. */
-export function apply({ file, what, text, backup }: SettingsChange): void {
+export function apply({ file, what, text }: SettingsChange): void {
   if (what === 'already there' || what === 'not there') return
+  const backup = backupOf(file)
   // A link (dotfiles in a repository) stays a link.
   const target = existsSync(file) && lstatSync(file).isSymbolicLink() ? realpathSync(file) : file
   if (text === null) rmSync(target)
   else {
     mkdirSync(dirname(target), { recursive: true })
     const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o600
-    if (what === 'installed' && backup !== null && existsSync(target) && !existsSync(backup))
+    if (what === 'installed' && existsSync(target) && !existsSync(backup))
       writeFileSync(backup, readFileSync(target), { mode, flag: 'wx' })
     const draft = `${target}.cerith-${process.pid}`
     writeFileSync(draft, text, { mode, flag: 'wx' })
     renameSync(draft, target)
   }
-  if (what === 'removed' && backup !== null) rmSync(backup, { force: true })
+  if (what === 'removed') rmSync(backup, { force: true })
 }
 
 function withoutEntries(text: string, host: HookHost, name: HookHostName, file: string): string {

@@ -1,4 +1,5 @@
 /** Aligned columns that fit the terminal, and sizes and times as people say them. */
+import { knownHome } from '../../os/files/home.js'
 import { visible } from '../../output/terminal/visible.js'
 import { takeColumns, widthOf } from '../../output/terminal/width.js'
 
@@ -102,4 +103,10 @@ export function size(bytes: number): string {
     if (value < 1_024 || unit === 'GB') return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`
   }
   return `${bytes} B`
+}
+
+/** `~/src` for what lies in the home directory. */
+export function shortPath(path: string): string {
+  const home = knownHome()
+  return home !== null && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path
 }

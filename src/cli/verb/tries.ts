@@ -8,12 +8,13 @@ import { visible } from '../../output/terminal/visible.js'
 
 const TRY_ID = /^try_[0-9a-f]{10}$/
 
+interface NamedTry {
+  readonly id: string
+  readonly paths: readonly string[]
+}
+
 /** `cerith diff [ID] [PATH...]`: without an id the one of this directory. Null: there is none. */
-export async function tryNamed(
-  words: readonly string[],
-  engine: Engine,
-  io: Io,
-): Promise<{ readonly id: string; readonly paths: readonly string[] } | null> {
+export async function tryNamed(words: readonly string[], engine: Engine, io: Io): Promise<NamedTry | null> {
   const [first = '', ...rest] = words
   const cwd = engine.place ? engine.cwd : io.cwd
   const paths = (given: readonly string[]): string[] =>
@@ -33,6 +34,13 @@ export async function tryNamed(
     'Nothing was tried in this directory',
     all.length > 0 ? `There are: ${all.map(({ id }) => id).join(', ')}.` : 'Try something with `cerith run --try`.',
   )
+}
+
+/** For verbs that do something with it. */
+export async function tryToSettle(words: readonly string[], engine: Engine, io: Io): Promise<NamedTry> {
+  const named = await tryNamed(words, engine, io)
+  if (named === null) throw new UsageError('Nothing was tried in this directory', 'cerith diff --list shows others.')
+  return named
 }
 
 export function aboutTry({ roots, usedAt, keptUntil, inUse }: TryInfo): string {

@@ -24,29 +24,28 @@ export function auditOutcome(
   const client = request.client === undefined ? undefined : { client: request.client }
   const outside =
     request.outside === undefined || !services.sandbox ? undefined : { outside: services.secrets.mask(request.outside) }
-  const over = audit.started?.({
+  /** While there is no outcome. */
+  const entryOf = (about: Pick<AuditEntry, 'kind' | 'rule' | 'status' | 'durationMs'>): AuditEntry => ({
     at,
     engine: services.id,
     door,
     command: masked,
     session,
-    kind: 'start',
     cwd: request.cwd ?? cwd,
     job: null,
     decision: 'allow',
-    rule: null,
-    status: 'running',
     exitCode: null,
     signal: null,
     bytes: 0,
-    durationMs: 0,
+    ...about,
     ...client,
     ...outside,
   })
+  const over = audit.started?.(entryOf({ kind: 'start', rule: null, status: 'running', durationMs: 0 }))
   outcome.then(
     (result) => {
       over?.()
-      // Written out, twice: this happens before the caller hears of the outcome, and copying an
+      // Written out: this happens before the caller hears of the outcome, and copying an
       // object into a larger one costs ten times as much.
       const entry: AuditEntry = {
         at,
@@ -70,25 +69,8 @@ export function auditOutcome(
     },
     (error: unknown) => {
       over?.()
-      audit.write({
-        at,
-        engine: services.id,
-        door,
-        command: masked,
-        session,
-        kind,
-        cwd: request.cwd ?? cwd,
-        job: null,
-        decision: 'allow',
-        rule: ShellError.is(error) ? error.code : null,
-        status: 'error',
-        exitCode: null,
-        signal: null,
-        bytes: 0,
-        durationMs: Math.round(performance.now() - startedAt),
-        ...client,
-        ...outside,
-      })
+      const rule = ShellError.is(error) ? error.code : null
+      audit.write(entryOf({ kind, rule, status: 'error', durationMs: Math.round(performance.now() - startedAt) }))
     },
   )
 }

@@ -2,6 +2,7 @@
  * Takes the bytes of one stream: masks them, keeps them bounded, shows them live, and makes the text of the Outcome.
  */
 import type { Note } from '../../contract/note.js'
+import type { Outcome } from '../../contract/outcome.js'
 import type { AnsiMode, BinaryMode, Clip, OutputChunk, ProgressMode, StreamName } from '../../contract/output.js'
 import { describeBinary, looksBinary, sampleText, showControls } from '../../output/binary.js'
 import type { Clipped } from '../../output/clip.js'
@@ -227,4 +228,15 @@ export function clippedTexts(
   if (err.bytes > forErr) err.spillNow(growing)
   if (out.bytes > clip.maxChars - forErr) out.spillNow(growing)
   return { out: out.text({ ...clip, maxChars: clip.maxChars - forErr }), err: err.text({ ...clip, maxChars: forErr }) }
+}
+
+/** The same as the fields of an Outcome. */
+export function textFields(out: Clipped, err: Clipped | null) {
+  return {
+    stdout: err ? out.text : '',
+    stderr: err?.text ?? '',
+    output: err ? null : out.text,
+    truncated: out.truncated || (err?.truncated ?? false),
+    omittedBytes: out.omittedBytes + (err?.omittedBytes ?? 0),
+  } satisfies Partial<Outcome>
 }

@@ -202,19 +202,12 @@ export function createJobs(services: Services): Jobs {
 
 function startedOutcome(info: JobInfo): Outcome {
   const outcome = runningOutcome({
-    stdout: '',
-    stderr: '',
-    output: null,
-    truncated: false,
-    omittedBytes: 0,
     outputFile: info.outputFile,
     durationMs: 0,
     cwd: info.cwd,
     pid: info.pid,
     pgid: info.pgid,
     id: info.id,
-    session: null,
-    pipeStatus: null,
     notes: info.notes,
   })
   return info.sandbox ? { ...outcome, sandbox: { ...info.sandbox, blocked: [] } } : outcome

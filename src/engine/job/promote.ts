@@ -19,7 +19,7 @@ import { LOST_EXIT } from '../../os/helper/launcher.js'
 import { makeJobDirectory, removeJobDirectory } from '../../os/job/directory.js'
 import { writeJobRecord } from '../../os/job/record.js'
 import { waitingAdvice } from '../call/advice.js'
-import { clippedTexts, type Capture } from '../call/capture.js'
+import { clippedTexts, textFields, type Capture } from '../call/capture.js'
 import { overNote } from '../plan/resources.js'
 import { endOf } from '../services/ends.js'
 import { within } from '../services/within.js'
@@ -134,11 +134,7 @@ function moveFile(from: string, to: string): void {
 function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: string, outputFile: string): Outcome {
   const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
   return runningOutcome({
-    stdout: err ? stdout.text : '',
-    stderr: stderr?.text ?? '',
-    output: err ? null : stdout.text,
-    truncated: stdout.truncated || (stderr?.truncated ?? false),
-    omittedBytes: stdout.omittedBytes + (stderr?.omittedBytes ?? 0),
+    ...textFields(stdout, stderr),
     outputFile,
     durationMs: Math.round(performance.now() - startedAt),
     cwd: plan.cwd,
@@ -146,7 +142,6 @@ function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: 
     pgid: ward.pgid,
     id,
     session: plan.session,
-    pipeStatus: null,
     notes: [
       ...waitingAdvice(plan.verdict, stderr?.text ?? stdout.text),
       goesOnNote(reason, id, 'Read its output, wait for it or stop it by that id.'),
@@ -170,19 +165,13 @@ async function settleEnded(
   const exit = ward.state.exited ?? LOST_EXIT
   return endedOutcome({
     end: endOf(exit, null, plan),
-    stdout: err ? stdout.text : '',
-    stderr: stderr?.text ?? '',
-    output: err ? null : stdout.text,
-    truncated: stdout.truncated || (stderr?.truncated ?? false),
-    omittedBytes: stdout.omittedBytes + (stderr?.omittedBytes ?? 0),
+    ...textFields(stdout, stderr),
     outputFile: out.spillPath ?? err?.spillPath ?? null,
     durationMs: Math.round(performance.now() - startedAt),
     cwd: plan.cwd,
     pid: ward.pid,
     pgid: ward.pgid,
-    id: null,
     session: plan.session,
-    pipeStatus: null,
     notes: exit.over ? [overNote(exit.over, plan.limits)] : [],
     usage: exit.usage,
   })

@@ -14,19 +14,13 @@ export async function syntaxErrorOutcome(plan: Plan, services: Services): Promis
   const isMerged = plan.request.streams === 'merged' || Boolean(plan.request.pty)
   return endedOutcome({
     end: { kind: 'exit', code: 2 },
-    stdout: '',
     stderr: isMerged ? '' : told,
     output: isMerged ? told : null,
-    truncated: false,
-    omittedBytes: 0,
-    outputFile: null,
     durationMs: Math.round(performance.now() - startedAt),
     cwd: plan.cwd,
     pid: null,
     pgid: null,
-    id: null,
     session: plan.session,
-    pipeStatus: null,
     notes: [{ code: 'not-run', text: 'The command has a syntax error; nothing of it was run.' }],
   })
 }

@@ -18,7 +18,7 @@ import { processesOf } from '../../os/helper/processes.js'
 import { shownProcesses } from '../../os/process/proc.js'
 import type { Call } from '../call/call.js'
 import { endWard, Supervision } from '../call/supervision.js'
-import { clippedTexts, type Capture } from '../call/capture.js'
+import { clippedTexts, textFields, type Capture } from '../call/capture.js'
 import { deliverCommand, isRefusal, type DeliveredCommand } from '../plan/delivery.js'
 import { bootstrapFor, commandNeverArrived, neverArrivedError, SCRIPT_FD, scriptHead } from '../plan/bootstrap.js'
 import { adviceFor } from '../call/advice.js'
@@ -242,19 +242,13 @@ async function supervise(
   call.settle(
     endedOutcome({
       end,
-      stdout: merged ? '' : stdout,
-      stderr: merged ? '' : stderr,
-      output: merged ? stdout : null,
-      truncated: clipped.out.truncated || (clipped.err?.truncated ?? false),
-      omittedBytes: clipped.out.omittedBytes + (clipped.err?.omittedBytes ?? 0),
+      ...textFields(clipped.out, clipped.err),
       outputFile: out.spillPath ?? err?.spillPath ?? null,
       durationMs,
       usage: exit.usage,
       cwd: plan.cwd,
       pid: ward.pid,
       pgid: ward.pgid,
-      id: null,
-      session: null,
       pipeStatus,
       notes,
     }),

@@ -5,19 +5,8 @@
 import type { AuditEntry, AuditKind } from './audit-sink.js'
 import type { Services } from './services.js'
 
-export interface Deed {
-  readonly command: string
-  readonly cwd: string
-  readonly session: string | null
-  readonly job?: string | null
-  readonly rule?: string | null
-  readonly status: string
-  readonly by?: string
-  readonly client?: string
-  readonly waitedMs?: number
-  readonly signal?: string | null
-  readonly bytes?: number
-}
+type Deed = Pick<AuditEntry, 'command' | 'cwd' | 'session' | 'status'> &
+  Partial<Pick<AuditEntry, 'job' | 'decision' | 'rule' | 'by' | 'client' | 'waitedMs' | 'signal' | 'bytes'>>
 
 export function auditDeed(
   { audit, id, door }: Pick<Services, 'audit' | 'id' | 'door'>,
@@ -30,6 +19,7 @@ export function auditDeed(
     cwd,
     session,
     job = null,
+    decision = kind === 'deny' ? 'deny' : 'allow',
     rule = null,
     status,
     by,
@@ -47,7 +37,7 @@ export function auditDeed(
     cwd,
     session,
     job,
-    decision: kind === 'deny' ? 'deny' : 'allow',
+    decision,
     rule,
     status,
     exitCode: null,

@@ -67,25 +67,11 @@ export function abortedOutcome(about: { cwd: string; session: string | null }): 
   }
 }
 
-export type Ran = Omit<
-  Outcome,
-  | 'status'
-  | 'exitCode'
-  | 'signal'
-  | 'droppedBytes'
-  | 'refused'
-  | 'plan'
-  | 'approvalId'
-  | 'waitingForInput'
-  | 'sandbox'
-  | 'usage'
-> & {
-  readonly end: End
-  readonly waitingForInput?: Outcome['waitingForInput']
-  readonly usage?: Outcome['usage']
-}
+/** What is known of a command that ran; what is left out is as it would be for one that printed nothing. */
+export type Ran = Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid'> &
+  Partial<Omit<Outcome, 'status' | 'exitCode' | 'signal' | 'droppedBytes' | 'refused' | 'plan' | 'approvalId' | 'sandbox'>>
 
-export function endedOutcome(ran: Ran): Outcome {
+export function endedOutcome(ran: Ran & { readonly end: End }): Outcome {
   const { end } = ran
   // Written out and not spread: every quick call ends here.
   return {
@@ -93,22 +79,22 @@ export function endedOutcome(ran: Ran): Outcome {
     end,
     exitCode: end.kind === 'exit' ? end.code : null,
     signal: end.kind === 'signal' ? end.signal : null,
-    stdout: ran.stdout,
-    stderr: ran.stderr,
-    output: ran.output,
-    truncated: ran.truncated,
-    omittedBytes: ran.omittedBytes,
-    outputFile: ran.outputFile,
+    stdout: ran.stdout ?? '',
+    stderr: ran.stderr ?? '',
+    output: ran.output ?? null,
+    truncated: ran.truncated ?? false,
+    omittedBytes: ran.omittedBytes ?? 0,
+    outputFile: ran.outputFile ?? null,
     droppedBytes: 0,
     durationMs: ran.durationMs,
     usage: ran.usage ?? null,
     cwd: ran.cwd,
     pid: ran.pid,
     pgid: ran.pgid,
-    id: ran.id,
-    session: ran.session,
-    pipeStatus: ran.pipeStatus,
-    notes: ran.notes,
+    id: ran.id ?? null,
+    session: ran.session ?? null,
+    pipeStatus: ran.pipeStatus ?? null,
+    notes: ran.notes ?? [],
     refused: null,
     plan: null,
     waitingForInput: ran.waitingForInput ?? null,
@@ -117,52 +103,8 @@ export function endedOutcome(ran: Ran): Outcome {
   }
 }
 
-/** A command that did what it should and said nothing. Written out for the same reason. */
-export function quietOutcome({
-  durationMs,
-  cwd,
-  pid,
-  pgid,
-  session,
-}: Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid' | 'session'>): Outcome {
-  return {
-    status: 'completed',
-    end: { kind: 'exit', code: 0 },
-    exitCode: 0,
-    signal: null,
-    stdout: '',
-    stderr: '',
-    output: null,
-    truncated: false,
-    omittedBytes: 0,
-    outputFile: null,
-    droppedBytes: 0,
-    durationMs,
-    usage: null,
-    cwd,
-    pid,
-    pgid,
-    id: null,
-    session,
-    pipeStatus: null,
-    notes: [],
-    refused: null,
-    plan: null,
-    waitingForInput: null,
-    approvalId: null,
-    sandbox: null,
-  }
-}
-
-export function runningOutcome(running: Omit<Ran, 'end'>): Outcome {
-  return {
-    ...NOTHING,
-    ...running,
-    status: 'running',
-    end: null,
-    waitingForInput: running.waitingForInput ?? null,
-    usage: null,
-  }
+export function runningOutcome(running: Ran): Outcome {
+  return { ...NOTHING, ...running, status: 'running', end: null, usage: null }
 }
 
 export const LOST_NOTE: Note = {

@@ -69,15 +69,15 @@ function writeToolUse(decision: HookDecision, { input }: HookCall): HookReply {
     case 'none':
       return SILENT
     case 'run':
-      return answer({
+      return beforeUse({
         ...(decision.allowed ? { permissionDecision: 'allow' } : {}),
         updatedInput: { ...input, command: decision.command },
       })
     default:
-      return answer({ permissionDecision: decision.kind, permissionDecisionReason: decision.reason })
+      return beforeUse({ permissionDecision: decision.kind, permissionDecisionReason: decision.reason })
   }
 }
 
-function answer(output: object): HookReply {
+export function beforeUse(output: object): HookReply {
   return json({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
 }

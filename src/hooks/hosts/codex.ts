@@ -4,9 +4,8 @@
  * moment when Codex would ask.
  */
 import { exit2, json, SILENT, type HookDecision, type HookHost, type HookReply } from '../protocol.js'
-import { exampleOf, readToolUse } from './claude.js'
+import { beforeUse, exampleOf, readToolUse } from './claude.js'
 
-const before = (output: object): HookReply => json({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...output } })
 const permission = (decision: object): HookReply =>
   json({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } })
 
@@ -33,13 +32,13 @@ export const codex: HookHost = {
 function beforeTool(decision: HookDecision, input: Readonly<Record<string, unknown>>): HookReply {
   switch (decision.kind) {
     case 'deny':
-      return before({ permissionDecision: 'deny', permissionDecisionReason: decision.reason })
+      return beforeUse({ permissionDecision: 'deny', permissionDecisionReason: decision.reason })
     case 'ask': {
       const reason = `${decision.reason} Codex cannot ask for a hook: let the person run this command, or change it.`
-      return before({ permissionDecision: 'deny', permissionDecisionReason: reason })
+      return beforeUse({ permissionDecision: 'deny', permissionDecisionReason: reason })
     }
     case 'run':
-      return before({ permissionDecision: 'allow', updatedInput: { ...input, command: decision.command } })
+      return beforeUse({ permissionDecision: 'allow', updatedInput: { ...input, command: decision.command } })
     default:
       return SILENT
   }

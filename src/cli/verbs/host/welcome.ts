@@ -1,7 +1,7 @@
 /** What `cerith serve` says first: what this is, where it is, and what to paste into which client. At most 25 lines. */
-import { knownHome } from '../../../os/files/home.js'
 import { ownVersion } from '../../../os/package/file.js'
 import { quoteWord } from '../../../contract/quote.js'
+import { shortPath } from '../../io/table.js'
 
 export interface Welcome {
   readonly url: string
@@ -40,7 +40,7 @@ export function welcome({ url, tokenFile, clients, program }: Welcome): string {
     `cerith ${ownVersion()} - the shell your agent runs in`,
     '',
     `  MCP over HTTP  ${url}`,
-    `  tokens         ${tilde(tokenFile)} (${clients.length === 1 ? 'client' : 'clients'} ${clients.join(', ')})`,
+    `  tokens         ${shortPath(tokenFile)} (${clients.length === 1 ? 'client' : 'clients'} ${clients.join(', ')})`,
     '',
     `  export CERITH_TOKEN=$(awk '$1=="${client}"{print $2}' ${quoteWord(tokenFile)})`,
     '',
@@ -49,9 +49,4 @@ export function welcome({ url, tokenFile, clients, program }: Welcome): string {
     'Ctrl-C ends this and everything that was started through it.',
     '',
   ].join('\n')
-}
-
-function tilde(path: string): string {
-  const home = knownHome()
-  return home !== null && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 }

@@ -2,7 +2,6 @@
 import type { JobsView } from '../../../contract/engine.js'
 import type { JobInfo } from '../../../contract/job.js'
 import { EngineWatch, lookOnce } from '../../../engine/live/watch.js'
-import { knownHome } from '../../../os/files/home.js'
 import { EXIT, type Io } from '../../io/io.js'
 import { jobToJson } from '../../io/json.js'
 import { clientName, worldOf, type CallRow, type Running, type World } from '../../../engine/live/world.js'
@@ -10,7 +9,7 @@ import { withJobs } from '../../verb/open-engine.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import { painter, type Paint } from '../../io/paint.js'
 import { endWords } from '../../../tools/texts.js'
-import { age, cut, size, table, type TableOptions } from '../../io/table.js'
+import { age, cut, shortPath, size, table, type TableOptions } from '../../io/table.js'
 import { defineVerb } from '../../verb/verb.js'
 import { savedSessions, type SavedSession } from '../../../os/files/session-states.js'
 
@@ -230,9 +229,4 @@ function state(info: JobInfo): string {
 function colored(line: string, info: JobInfo, paint: Paint): string {
   if (info.isRunning) return paint('green', line)
   return info.status === 'completed' ? paint('dim', line) : paint('red', line)
-}
-
-function shortPath(path: string): string {
-  const home = knownHome()
-  return home !== null && (path === home || path.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path
 }

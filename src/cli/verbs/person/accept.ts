@@ -5,7 +5,7 @@ import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import { changeLine } from '../../../output/change-lines.js'
-import { tryNamed } from '../../verb/tries.js'
+import { tryToSettle } from '../../verb/tries.js'
 import { defineVerb } from '../../verb/verb.js'
 import { visible } from '../../../output/terminal/visible.js'
 
@@ -32,9 +32,7 @@ when everything was accepted, 1 when something was kept, 126 when you said no.`,
     if (io.insideEngine)
       throw new ShellError('REFUSED', 'Only a person accepts here', 'Run it in a terminal that no agent has started.')
     return withEngine(io, { flags: options.set }, async (engine) => {
-      const named = await tryNamed(words, engine, io)
-      if (named === null)
-        throw new UsageError('Nothing was tried in this directory', 'cerith diff --list shows others.')
+      const named = await tryToSettle(words, engine, io)
       const which = { id: named.id, ...(named.paths.length > 0 ? { paths: named.paths } : {}) }
       const { person } = io
       const result = await engine.accept({

@@ -3,7 +3,7 @@ import { ShellError } from '../../../contract/errors.js'
 import { EXIT, UsageError } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
-import { tryNamed } from '../../verb/tries.js'
+import { tryToSettle } from '../../verb/tries.js'
 import { defineVerb } from '../../verb/verb.js'
 
 export const verb = defineVerb({
@@ -18,9 +18,7 @@ export const verb = defineVerb({
     if (io.insideEngine)
       throw new ShellError('REFUSED', 'Only a person discards here', 'Run it in a terminal that no agent has started.')
     return withEngine(io, { flags: options.set }, async (engine) => {
-      const named = await tryNamed(words, engine, io)
-      if (named === null)
-        throw new UsageError('Nothing was tried in this directory', 'cerith diff --list shows others.')
+      const named = await tryToSettle(words, engine, io)
       if (named.paths.length > 0)
         throw new UsageError('discard takes no paths', 'Accept what you want to keep, then discard the rest.')
       if (io.person && !options.yes && !options.json) {

@@ -235,7 +235,6 @@ export function endedCall({
     cwd: memory.cwd,
     pid: shell.pid,
     pgid: shell.ward.pgid,
-    id: null,
     session,
     pipeStatus,
     notes: [...notes, ...(output?.spillNotes ?? []), ...advice],
