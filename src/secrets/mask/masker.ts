@@ -8,7 +8,6 @@ import { isHexDigit, joinLines, type LineView, mayBeDump, readDump } from './lin
 import { createNeedleIndex, type NamedNeedle, type NeedleIndex } from './needle-index.js'
 import { endingsOf } from './partial.js'
 import { createView, endOf, findEscapes, project, PROJECTIONS, startOf, type Projection } from './projections.js'
-import { findShapes, SHAPE_LABELS } from './shapes.js'
 
 /** All known values of an engine. Streams that are already open follow every change from their next chunk on. */
 export interface Masker {
@@ -63,22 +62,13 @@ const MOST_WITH_ENDINGS = 100
  * No more than this is ever held back beyond the longest needle: filler between the bytes of a value ends somewhere.
  */
 const PATIENCE = 16_384
-/** No well-known token is shorter. */
-const SHORTEST_SHAPE = 20
 const NOTHING = new Uint8Array(0)
 
-export interface MaskerOptions {
-  /** Also mask what looks like a well-known token or a private key, though it is not a secret of the engine. */
-  readonly shapes?: boolean
-}
-
-export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
+export function createMasker(): Masker {
   const values = new Map<string, { value: Uint8Array; needles: ReturnType<typeof formsOf> }[]>()
   const view = createView()
   let size = 0
   let compiled: { index: NeedleIndex; labels: Uint8Array[] } | undefined
-
-  const isIdle = () => size === 0 && !shapes
 
   const recount = () => {
     size = [...values.values()].reduce((sum, list) => sum + list.filter(({ needles }) => needles.length > 0).length, 0)
@@ -100,9 +90,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     const index = createNeedleIndex([...needles.values()])
     compiled = {
       index,
-      labels: [...names.map((name) => `[secret:${name}]`), ...(shapes ? SHAPE_LABELS : [])].map((label) =>
-        new TextEncoder().encode(label),
-      ),
+      labels: names.map((name) => new TextEncoder().encode(`[secret:${name}]`)),
     }
     // A label that contains a value (a secret called like its value) would show it.
     compiled.labels = compiled.labels.map((label) =>
@@ -168,12 +156,6 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
         if (view.cut >= 0) hold = Math.min(hold, view.cut)
       }
     })
-    if (shapes) {
-      const seen = findShapes(raw)
-      for (const { start, end, shape } of seen.found)
-        spans.push({ start, end, owner: values.size + shape, length: end - start })
-      hold = Math.min(hold, seen.hold)
-    }
     return { spans: mergeSpans(spans), hold }
   }
 
@@ -215,9 +197,8 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
 
     return {
       push(chunk) {
-        if (isIdle() && held.length === 0) return chunk
+        if (size === 0) return held.length === 0 ? chunk : joinCompact([this.flush(), chunk])
         const out: Uint8Array[] = []
-        if (isIdle()) return joinCompact([this.flush(), chunk])
         for (let at = 0; at < chunk.length; at += BLOCK) {
           // A plain array, whatever kind the caller uses: the hot loops stay fast only as long as they see one kind.
           const block = new Uint8Array(chunk.buffer, chunk.byteOffset + at, Math.min(BLOCK, chunk.length - at))
@@ -242,7 +223,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
         const { index } = compile()
         // A number may be where a dump begins, and is no part of a value by itself.
         const isNumber = held.every(isHexDigit) && index.holdFrom(held, held.length) === held.length
-        if (!isNumber && 2 * held.length >= Math.min(index.shortest, shapes ? SHORTEST_SHAPE : Infinity)) return NOTHING
+        if (!isNumber && 2 * held.length >= index.shortest) return NOTHING
         const out = held.slice(Math.max(shown, covered))
         shown = held.length
         return out
@@ -260,7 +241,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
   }
 
   function maskBytes(whole: Uint8Array): Uint8Array {
-    if (isIdle()) return whole
+    if (size === 0) return whole
     const one = stream()
     return joinCompact([one.push(whole), one.flush()])
   }
@@ -290,7 +271,7 @@ export function createMasker({ shapes = false }: MaskerOptions = {}): Masker {
     stream,
     maskBytes,
     maskText(whole) {
-      if (isIdle()) return whole
+      if (size === 0) return whole
       const bytes = new TextEncoder().encode(whole)
       const masked = maskBytes(bytes)
       return sameBytes(masked, bytes) ? whole : new TextDecoder('utf-8', { ignoreBOM: true }).decode(masked)
