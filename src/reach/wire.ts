@@ -15,7 +15,6 @@ export class Wire {
   #riding: Buffer[] = []
   #timer: NodeJS.Timeout | null = null
   #sending: Promise<void> = Promise.resolve()
-  received = 0
   heardAt = performance.now()
   closed = false
 
@@ -32,7 +31,6 @@ export class Wire {
     const read = createReader(onMessage)
     input.on('data', (chunk: Buffer) => {
       if (this.closed) return
-      this.received += chunk.length
       this.heardAt = performance.now()
       try {
         read(chunk)
@@ -72,10 +70,6 @@ export class Wire {
   /** True when the other side takes bytes more slowly than they come. */
   get crowded(): boolean {
     return this.#output.writableNeedDrain
-  }
-
-  onDrain(listener: () => void): void {
-    this.#output.once('drain', listener)
   }
 
   close(): void {

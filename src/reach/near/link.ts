@@ -65,7 +65,6 @@ export class Link {
   #beats: NodeJS.Timeout | null = null
   /** `isFirm`: no call shortens it. */
   #pause: { timer: NodeJS.Timeout; isFirm: boolean; end(): void } | null = null
-  received = 0
 
   constructor(settings: LinkSettings, user: LinkUser) {
     this.#settings = settings
@@ -78,11 +77,6 @@ export class Link {
 
   get downMs(): number {
     return this.#wire || this.#downSince === 0 ? 0 : performance.now() - this.#downSince
-  }
-
-  /** Bytes that came from afar, over all links. */
-  get bytesReceived(): number {
-    return this.received + (this.#wire?.received ?? 0)
   }
 
   /** Tries once and says why it failed. */
@@ -243,7 +237,6 @@ export class Link {
     this.#watch()
     void open.closed.then(({ stderr, code, signal }) => {
       if (this.#open !== open) return
-      this.received += wire.received
       wire.close()
       this.#open = null
       this.#wire = null
