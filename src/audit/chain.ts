@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { headFile, readHead, type AuditHead } from './head.js'
 import { namesIn } from '../os/files/quietly.js'
-import { parseRecord } from '../contract/record.js'
+import { parseRecord } from '../contract/attempt.js'
 
 export const START_OF_CHAIN = '0'.repeat(64)
 

@@ -10,7 +10,7 @@ import { nearest } from './nearest.js'
 import { SETTINGS, type Setting } from './schema.js'
 import { readText, readValue, type Place } from './values.js'
 import { homeDirectory } from '../os/files/home.js'
-import { isRecord } from '../contract/record.js'
+import { isRecord } from '../contract/attempt.js'
 
 export const CONFIG_FILE = 'cerith.config.json'
 const MAX_BYTES = 1024 * 1024

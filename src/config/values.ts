@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { badConfig, ShellError } from '../contract/errors.js'
 import type { Setting } from './schema.js'
 import { homeDirectory } from '../os/files/home.js'
-import { isRecord } from '../contract/record.js'
+import { isRecord } from '../contract/attempt.js'
 
 /** Where a value was found, for messages; relative paths are resolved against `base`. */
 export interface Place {

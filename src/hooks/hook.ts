@@ -6,7 +6,7 @@ import type { HookHostName } from './hosts/index.js'
 import { HOOK_HOSTS } from './hosts/index.js'
 import { HookMessageError, SILENT, type HookCall, type HookDecision, type HookReply } from './protocol.js'
 import { quoteWord } from '../contract/quote.js'
-import { isRecord } from '../contract/record.js'
+import { isRecord } from '../contract/attempt.js'
 
 export interface HookOptions {
   /** Lets what only reads pass without the host's question. */

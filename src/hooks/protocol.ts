@@ -1,5 +1,5 @@
 /** What all hosts' hooks have in common: a shell command that is about to run, and a decision about it. */
-import { isRecord } from '../contract/record.js'
+import { isRecord } from '../contract/attempt.js'
 
 /** A command that the host's own shell tool wants to run. */
 export interface HookCall {

@@ -5,7 +5,7 @@ import type { JobEvent } from '../contract/job.js'
 import type { OutputChunk } from '../contract/output.js'
 import type { AuditEntry } from '../engine/services/audit-sink.js'
 import { BadFrame } from './frames.js'
-import { isRecord } from '../contract/record.js'
+import { isRecord } from '../contract/attempt.js'
 
 /**
  * Both halves come from the same build: the code there is named by its digest. This guards an engine that was joined.

@@ -9,7 +9,7 @@ import { isAgentsConnection } from '../os/peer/tcp.js'
 import { loadAssets } from './assets.js'
 import { MAX_PAGES, type Desk } from './desk.js'
 import { serve } from './served.js'
-import { parseRecord } from '../contract/record.js'
+import { parseRecord } from '../contract/attempt.js'
 
 const KEY_WITHIN_MS = 3_000
 /** Before the key: nothing larger than a key. */

@@ -19,11 +19,6 @@ export class Flow {
     this.#send = send
   }
 
-  /** True when the reader of the store should slow down. */
-  get isFull(): boolean {
-    return this.#length >= WAITING
-  }
-
   push(text: string, missed = 0): void {
     this.#skipped += missed
     this.#waiting.push(text)

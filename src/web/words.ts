@@ -1,9 +1,9 @@
 /** The words that the page and the server behind it share: rows of the world and lines of the record. Types only. */
+import type { Tone } from '../audit/blocks.js'
+import type { WatchedAsk } from '../engine/live/watch.js'
 
 /** `person` may answer and act; `look` may only look. */
 export type Role = 'person' | 'look'
-
-export type Tone = 'ok' | 'bad' | 'warn' | 'plain'
 
 export interface EngineRow {
   readonly pid: number
@@ -62,18 +62,7 @@ export interface JobRow {
 }
 
 /** Everything that an approval would bind. */
-export interface AskRow {
-  readonly id: string
-  readonly askedAt: number
-  readonly command: string
-  readonly cwd: string
-  readonly session: string | null
-  readonly env: readonly string[]
-  readonly envMode: string
-  readonly pty: boolean
-  readonly reason: string
-  readonly rule: string | null
-  readonly isWaiting: boolean
+export interface AskRow extends WatchedAsk {
   readonly door: string
   readonly pid: number
 }

@@ -4,7 +4,7 @@
  */
 import type { Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
-import { isRecord } from '../../contract/record.js'
+import { isRecord } from '../../contract/attempt.js'
 
 /** A command may be 16 MiB long, and JSON makes at most two bytes of most of its characters. */
 const MAX_LINE_BYTES = 40 * 1_048_576

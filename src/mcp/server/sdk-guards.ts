@@ -4,7 +4,7 @@
  */
 import { RELATED_TASK_META_KEY, specTypeSchemas } from '@modelcontextprotocol/server'
 import { isId } from './line-transport.js'
-import { isRecord } from '../../contract/record.js'
+import { isRecord } from '../../contract/attempt.js'
 
 type Sight = (value: Record<string, unknown>) => boolean | null
 

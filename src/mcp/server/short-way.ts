@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Answer } from '../call/client.js'
 import { IDENTITY } from '../setup/identity.js'
-import { isRecord } from '../../contract/record.js'
+import { isRecord } from '../../contract/attempt.js'
 import { quickenGuards } from './sdk-guards.js'
 
 export type CallHandler = (params: CallToolRequestParams, context: ServerContext) => Promise<Answer>

@@ -1,8 +1,7 @@
 /** JSON lines over a unix socket in a private directory: both ends. A peer that does not read is never waited for. */
 import { chmodSync, rmSync } from 'node:fs'
 import { connect as connectTo, createServer, type Server, type Socket } from 'node:net'
-import { attempt } from '../../contract/attempt.js'
-import { parseRecord } from '../../contract/record.js'
+import { attempt, parseRecord } from '../../contract/attempt.js'
 import { judgePeer, uptime, type Peer } from './judge.js'
 
 /** sun_path holds 108 bytes including the final NUL, 104 on macOS and the BSDs. A longer path is cut there, or refused. */

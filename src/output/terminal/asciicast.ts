@@ -1,6 +1,5 @@
 /** Recordings of terminals as text (asciicast, version 2): one JSON value per line, a header and then events. */
-import { attempt } from '../../contract/attempt.js'
-import { parseRecord } from '../../contract/record.js'
+import { attempt, parseRecord } from '../../contract/attempt.js'
 
 export interface CastEvent {
   readonly atMs: number

@@ -4,7 +4,7 @@
  */
 import { badRequest, type ShellError } from '../../contract/errors.js'
 import type { JsonSchema, ObjectSchema } from './schema.js'
-import { isRecord } from '../../contract/record.js'
+import { isRecord } from '../../contract/attempt.js'
 
 export type ToolInput = Readonly<Record<string, unknown>>
 

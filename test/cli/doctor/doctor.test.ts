@@ -92,6 +92,16 @@ test('processes of a dead engine are leftovers, with their numbers', async () =>
   }
 })
 
+test('an engine of another machine that shares the state directory is not taken for dead', async () => {
+  const stateDir = join(base, 'shared')
+  mkdirSync(join(stateDir, 'run', 'there'), { recursive: true, mode: 0o700 })
+  writeFileSync(
+    join(stateDir, 'run', 'there', 'engine.json'),
+    JSON.stringify({ pid: 2 ** 22 - 1, start: '1', boot: 'another', host: 'another-machine' }),
+  )
+  expect(await look(stateDir, 'leftovers')).toMatchObject({ detail: expect.stringContaining('1 engine alive, 0 dead') })
+})
+
 test('a changed audit log is told', async () => {
   const stateDir = join(base, 'audit')
   mkdirSync(stateDir, { mode: 0o700 })
