@@ -270,11 +270,11 @@ function install(staging) {
 /** The JSON Schema that editors use for cerith.config.json comes from the same source as the checks at run time. */
 async function publishConfigSchema() {
   const chunk = join(dist, 'index.js')
-  if (!existsSync(join(root, 'src/config/schema.ts')) || !existsSync(chunk)) return
+  if (!existsSync(join(root, 'src/config/json-schema.ts')) || !existsSync(chunk)) return
   const { rolldown } = await import('rolldown')
   const build = await rolldown({
     cwd: root,
-    input: 'src/config/schema.ts',
+    input: 'src/config/json-schema.ts',
     platform: 'node',
     tsconfig: false,
     external: /^node:/,

@@ -1,6 +1,7 @@
 /** Every setting of cerith.config.json, one row each: its type, its default, who may set it, and what it is for. */
 import { LIMITS } from '../contract/limits.js'
 import { COMMAND_ROWS } from './command-rows.js'
+import { PLACE_ROWS } from './place-rows.js'
 import { SANDBOX_ROWS } from './sandbox-rows.js'
 
 export type SettingType =
@@ -281,63 +282,7 @@ export const SETTINGS: readonly Setting[] = [
     project: 'never',
     variable: 'CERITH_AUDIT_HEAD_FILE',
   },
-  {
-    key: 'at',
-    type: 'string',
-    default: null,
-    about:
-      'Another place to run everything: ssh://host, docker://name, podman://name, k8s://namespace/pod, slurm://partition, chains with `!`. See docs/remote.md.',
-    project: 'never',
-    variable: 'CERITH_AT',
-  },
-  {
-    key: 'reach.clientArgs',
-    type: 'names',
-    default: [],
-    about: 'Further arguments of ssh, docker, kubectl or srun.',
-    project: 'never',
-    variable: 'CERITH_CLIENT_ARGS',
-  },
-  {
-    key: 'reach.runtime',
-    type: 'string',
-    default: 'auto',
-    about:
-      'What runs the engine there: `auto`, `there` (its own Node), `send` (this one), or the path of a Node there.',
-    project: 'never',
-  },
-  {
-    key: 'reach.uploadDir',
-    type: 'string',
-    default: null,
-    about: 'Where code is kept there; the first directory that may be written and executed from when absent.',
-    project: 'never',
-  },
-  {
-    key: 'reach.secrets',
-    type: 'names',
-    default: [],
-    about: 'Secrets that may be used at other places without asking; `*` for all.',
-    project: 'never',
-  },
-  {
-    key: 'reach.leaseMs',
-    type: 'number',
-    default: 600_000,
-    about: 'An engine elsewhere closes when it has had no link for this long.',
-    project: 'never',
-    min: 1_000,
-    max: DAY_MS,
-  },
-  {
-    key: 'reach.linkWaitMs',
-    type: 'number',
-    default: 20_000,
-    about: 'How long a call waits for a link that is down.',
-    project: 'never',
-    min: 100,
-    max: DAY_MS,
-  },
+  ...PLACE_ROWS,
   {
     key: 'dialect',
     type: 'string',
@@ -378,119 +323,6 @@ export const SETTINGS: readonly Setting[] = [
     project: 'add',
   },
 ]
-
-/** The JSON Schema for editors; the package publishes it as `cerith/cerith.schema.json`. */
-export function configJsonSchema(): Record<string, unknown> {
-  const properties: Record<string, Record<string, unknown>> = { $schema: { type: 'string' } }
-  for (const setting of SETTINGS) {
-    const [group, name] = setting.key.split('.') as [string, string?]
-    if (name === undefined) properties[group] = property(setting)
-    else {
-      const parent = (properties[group] ??= { type: 'object', additionalProperties: false, properties: {} })
-      ;(parent['properties'] as Record<string, unknown>)[name] = property(setting)
-    }
-  }
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'cerith.config.json',
-    type: 'object',
-    additionalProperties: false,
-    properties,
-  }
-}
-
-const SHAPES: Record<SettingType, Record<string, unknown>> = {
-  boolean: { type: 'boolean' },
-  number: { type: 'integer' },
-  string: { type: 'string' },
-  path: { type: 'string', minLength: 1 },
-  names: { type: 'array', items: { type: 'string', minLength: 1 } },
-  paths: { type: 'array', items: { type: 'string', minLength: 1 } },
-  numbers: { type: 'array', items: { type: 'integer' } },
-  flags: { type: 'object', additionalProperties: { type: 'boolean' } },
-  texts: { type: 'object', additionalProperties: { type: 'string' } },
-  commands: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 } },
-  object: { type: 'object' },
-  objects: { type: 'array', items: { type: 'object' } },
-}
-
-function property({
-  type,
-  about,
-  choices,
-  min,
-  max,
-  default: value,
-  key,
-  variable,
-  project,
-}: Setting): Record<string, unknown> {
-  return {
-    description: about,
-    ...SHAPES[type],
-    ...(choices ? { enum: choices } : {}),
-    ...(min === undefined ? {} : { minimum: min }),
-    ...(max === undefined ? {} : { maximum: max }),
-    ...(value === null ? {} : { default: value }),
-    ...POLICY_SHAPES[key],
-    ...(variable ? { 'x-variable': variable } : {}),
-    'x-project': project,
-  }
-}
-
-const TEXTS = { type: 'array', items: { type: 'string', minLength: 1 } }
-
-/** The parts of the policy that editors should complete; the guard checks them in full when it loads them. */
-const POLICY_SHAPES: Record<string, Record<string, unknown>> = {
-  'policy.rules': {
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['decision', 'commands'],
-      properties: {
-        name: { type: 'string' },
-        decision: { enum: ['allow', 'ask', 'deny'] },
-        commands: TEXTS,
-        directories: TEXTS,
-        reason: { type: 'string' },
-        guidance: { type: 'string' },
-        match: TEXTS,
-        notMatch: TEXTS,
-      },
-    },
-  },
-  'policy.protected': {
-    additionalProperties: false,
-    required: ['paths'],
-    properties: { paths: TEXTS, decision: { enum: ['ask', 'deny'] } },
-  },
-  'secrets.askpass': {
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['program', 'secret'],
-      properties: {
-        program: { enum: ['sudo', 'ssh', 'git'] },
-        prompt: { type: 'string', minLength: 1 },
-        secret: { type: 'string', minLength: 1 },
-      },
-    },
-  },
-  automation: {
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['program', 'subcommands', 'tools', 'feature', 'enabled'],
-      properties: {
-        program: { type: 'string' },
-        subcommands: TEXTS,
-        tools: { type: 'string' },
-        feature: { type: 'string' },
-        enabled: { type: 'boolean' },
-      },
-    },
-  },
-}
 
 function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()

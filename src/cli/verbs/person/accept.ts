@@ -1,6 +1,6 @@
 /** `cerith accept`: a person lets what was tried count. */
 import { ShellError } from '../../../contract/errors.js'
-import { EXIT, UsageError } from '../../io/io.js'
+import { EXIT } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'

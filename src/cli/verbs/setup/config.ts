@@ -1,6 +1,7 @@
 /** `cerith config`: every setting, its value, and the layer it comes from. */
 import { hintForKey, loadConfig } from '../../../config/load.js'
-import { configJsonSchema, SETTINGS } from '../../../config/schema.js'
+import { configJsonSchema } from '../../../config/json-schema.js'
+import { SETTINGS } from '../../../config/schema.js'
 import { EXIT, UsageError } from '../../io/io.js'
 import { CWD_OPTION, JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
