@@ -8,7 +8,7 @@ import { stateDirectory } from '../../os/files/state-dir.js'
 import { createClient, type Client } from '../call/client.js'
 import { createDoor, PATH } from './door.js'
 import type { MakeServer } from './legacy-sessions.js'
-import { CLOSE_MS, endsOnce, watchLife, type Ended } from '../setup/lifecycle.js'
+import { CLOSE_MS, endsOnce, watchLife, type EndReason } from '../setup/lifecycle.js'
 import { settingsOf, type ServeOptions } from '../setup/options.js'
 import { FIRST_CLIENT } from '../call/owned-engine.js'
 import { loadTokens } from './tokens.js'
@@ -42,7 +42,7 @@ export interface ServedHttp {
   readonly tokens: ReadonlyMap<string, string>
   /** Clients whose tokens were made just now: the one time to show them. */
   readonly newClients: readonly string[]
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<{ readonly reason: EndReason; readonly exitCode: number }>
   close(): Promise<void>
 }
 

@@ -4,7 +4,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 export type EndReason = 'eof' | (typeof SIGNALS)[number] | 'parent gone' | 'asked'
 
-export interface Ended {
+interface Ended {
   readonly reason: EndReason
   readonly exitCode: number
 }

@@ -7,7 +7,7 @@ import { toolDefinitions } from '../../tools/create-tools.js'
 import { EarlyTransport, type EarlyAnswers } from './early.js'
 import { hostOf } from '../setup/hosts.js'
 import { CAPABILITIES, IDENTITY, instructionsFor, listedTools, shellFacts, type ShellFacts } from '../setup/identity.js'
-import { CLOSE_MS, endsOnce, watchLife, within, type Ended } from '../setup/lifecycle.js'
+import { CLOSE_MS, endsOnce, watchLife, within, type EndReason } from '../setup/lifecycle.js'
 import { LineTransport } from '../server/line-transport.js'
 import { settingsOf, type ServeOptions, type Settings } from '../setup/options.js'
 import { guardStdout } from './stdout-guard.js'
@@ -26,7 +26,7 @@ export interface StdioOptions extends ServeOptions {
 
 export interface ServedStdio {
   /** Resolves when everything is closed; the program may then exit at once. */
-  readonly ended: Promise<Ended>
+  readonly ended: Promise<{ readonly reason: EndReason; readonly exitCode: number }>
   close(): Promise<void>
 }
 
