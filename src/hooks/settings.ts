@@ -47,8 +47,7 @@ export function install(place: SettingsPlace, command: string): SettingsChange {
   const { host, name, file } = place
   const before = readText(file)
   const wanted = host.settings.entries(command).map(({ entry }) => entry)
-  if (JSON.stringify(ownEntries(place)) === JSON.stringify(wanted))
-    return { file, what: 'already there', text: before }
+  if (JSON.stringify(ownEntries(place)) === JSON.stringify(wanted)) return { file, what: 'already there', text: before }
   const base = before === null ? freshText(host) : withoutEntries(before, host, name, file)
   return { file, what: 'installed', text: edit(file, () => withEntries(base, host, command)) }
 }

@@ -69,7 +69,9 @@ export function abortedOutcome(about: { cwd: string; session: string | null }): 
 
 /** What is known of a command that ran; what is left out is as it would be for one that printed nothing. */
 export type Ran = Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid'> &
-  Partial<Omit<Outcome, 'status' | 'exitCode' | 'signal' | 'droppedBytes' | 'refused' | 'plan' | 'approvalId' | 'sandbox'>>
+  Partial<
+    Omit<Outcome, 'status' | 'exitCode' | 'signal' | 'droppedBytes' | 'refused' | 'plan' | 'approvalId' | 'sandbox'>
+  >
 
 export function endedOutcome(ran: Ran & { readonly end: End }): Outcome {
   const { end } = ran
