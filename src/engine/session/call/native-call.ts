@@ -8,7 +8,7 @@ import type { RunRequest } from '../../../contract/request.js'
 import type { Held } from '../../../os/files/pipe-reader.js'
 import type { Call, CallControl } from '../../call/call.js'
 import { notStarted } from '../../services/ends.js'
-import { endedOutcome } from '../../services/outcomes.js'
+import { quietOutcome } from '../../services/outcomes.js'
 import { environmentOf, planOf, type Plan } from '../../plan/plan.js'
 import type { Answer, ReportReceiver } from '../shell/router.js'
 import { followInShell, FORGED, isUrgent, NEVER_BEGUN, NOBODY, type CallSite } from './call.js'
@@ -110,7 +110,7 @@ export class NativeCall implements CallControl, Sinks, ReportReceiver, Waiting {
     const { cwd } = memory
     this.#output?.end()
     const outcome = isQuiet
-      ? endedOutcome({ end, durationMs: this.#call.age, cwd, pid: shell.pid, pgid: shell.ward.pgid, session })
+      ? quietOutcome({ durationMs: this.#call.age, cwd, pid: shell.pid, pgid: shell.ward.pgid, session })
       : endedCall({
           shell,
           command: this.#known,
