@@ -56,8 +56,15 @@ export function watchProtected(
     effect: (effect, walker, argv) => {
       const stays = ({ path }: Place): boolean =>
         tracked && effect.mode === UNTRACKED && walker.disk.isTracked(path, effect.path)
+      // In a container that runs already only the file's own name counts, in case its directory is mounted there.
+      const elsewhere = walker.namesakes.isElsewhere
       const hit = paths.find((path) =>
-        places(path, walker.disk).some((place) => touches(effect, place, walker.disk, secret) && !stays(place)),
+        places(path, walker.disk).some(
+          (place) =>
+            (!elsewhere || `${effect.path}/`.startsWith(`${place.path}/`)) &&
+            touches(effect, place, walker.disk, secret) &&
+            !stays(place),
+        ),
       )
       if (hit !== undefined) refuse(walker, argv, effect.word, `would change ${hit}, which belongs to cerith itself`)
     },

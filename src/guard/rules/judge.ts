@@ -3,7 +3,7 @@ import { nameList } from '../../contract/quote.js'
 import type { RuleName } from './catastrophe.js'
 import type { Effect, EffectKind } from './findings.js'
 import { isWithin, type Located, locate } from '../words/paths.js'
-import { ASIDE, EMPTY, TREE } from '../words/text.js'
+import { ASIDE, AT_HOME, EMPTY, TREE } from '../words/text.js'
 
 export interface Judged {
   readonly rule: RuleName
@@ -223,7 +223,7 @@ function sensitiveHomePath({ kind, path, mode }: Effect, homes: readonly string[
     if (below === '.ssh/authorized_keys' && (!/^(?:overwrite|replace)$/.test(kind) || mode === EMPTY))
       return { rule: 'wipe-home', shown: `~/${below}` }
     const [, kept, all] = KEPT.exec(below) ?? []
-    if (kept !== undefined && (kind === 'delete-tree' || (kind === 'move' ? !all : all)))
+    if (kept !== undefined && (kind === 'delete-tree' || (kind === 'move' ? !all && mode !== AT_HOME : all)))
       return { rule: 'wipe-home', shown: `~/${kept}` }
   }
   return undefined

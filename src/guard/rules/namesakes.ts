@@ -58,6 +58,11 @@ export class Namesakes {
     return this.containers > 0
   }
 
+  /** A container that was there before, or a far one: what of this machine is mounted in it is not known. */
+  get isElsewhere(): boolean {
+    return this.isContained && this.mounts === undefined
+  }
+
   /** The host path of a path inside the current container, if it is mounted. */
   onHost(path: string): string | undefined {
     if (!this.mounts) return path

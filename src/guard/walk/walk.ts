@@ -334,9 +334,9 @@ export class Walker implements Runner {
   prompt(text: string, shell: ShellState): Alternatives {
     this.code(text)
     if (!/[$`]/.test(text)) return [text]
-    return this.budget.deeper(() => {
-      const script = parseLoosely(`builtin printf %s "${text.replace(/["]/g, '\\"')}"`)
-      return this.read(() => this.statements(script.commands, shell.fork(), null))
-    })
+    // A here-document reads quotes as a prompt does: inside a substitution they count, around it they are text.
+    const end = '_'.repeat(text.length + 1)
+    const expanded = this.read(() => this.script(`/bin/cat <<${end}\n${text}\n${end}\n`, shell.fork()))
+    return expanded.map((one) => one.replace(/\n$/, ''))
   }
 }

@@ -36,6 +36,8 @@ export const EMPTY = 'empty'
 export const FIFO = '\uFDDAfifo'
 /** As the mode of a move: the thing stays where it is under a longer name (`mysql.bak`). */
 export const ASIDE = 'aside'
+/** As the mode of a move: the thing has another name afterwards, in the same home. */
+export const AT_HOME = 'at-home'
 /** As the mode of a removal: only files that git does not track. */
 export const UNTRACKED = 'untracked'
 

@@ -3,7 +3,7 @@
  */
 import { nameList } from '../../../contract/quote.js'
 import { resolvePath } from '../../words/paths.js'
-import { ANYTHING, ASIDE, EMPTY, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
+import { ANYTHING, ASIDE, AT_HOME, EMPTY, isConstant, NOTHING, plain, UNKNOWN } from '../../words/text.js'
 import { basename, type Call, options, type Program } from '../row/call.js'
 
 const TRANSFER = { short: 'tSZ', long: ['target-directory', 'suffix'] }
@@ -14,8 +14,9 @@ export const mv: Program = (call) => {
   const { sources, target, intoDirectory } = destination(given)
   // One operand alone is an error: nothing is moved anywhere.
   if (target === undefined) return NOTHING
+  const atHome = staysAtHome(call, target)
   for (const source of sources)
-    call.walker.effect('move', source, call.shell, call.argv, isAside(source, target) ? ASIDE : undefined)
+    call.walker.effect('move', source, call.shell, call.argv, isAside(source, target) ? ASIDE : atHome)
   if (plain(target) === '/dev/null')
     for (const source of sources) call.walker.effect('delete-tree', source, call.shell, call.argv)
   else
@@ -27,12 +28,28 @@ export const mv: Program = (call) => {
         call.argv,
       )
   sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
+  // Whoever removes it under its new name removes it.
+  if (atHome)
+    for (const cwd of call.shell.cwd)
+      for (const place of [target, ...landings(sources, target, intoDirectory)])
+        for (const source of sources)
+          call.walker.namesakes.stands(resolvePath(place, cwd), resolvePath(source, cwd), 'mount')
   return NOTHING
 }
 
 function isAside(source: string, target: string): boolean {
   const name = source.replace(/\/+$/, '').replace(/(?<=[^/])\.\w+$/, (end) => (target.endsWith(end) ? '' : end))
   return target.startsWith(name) && /^[._~-][^/]*\/?$/.test(target.slice(name.length))
+}
+
+/** `mv ~/.gnupg ~/sync/gnupg`; what is put where caches and trash are, somebody clears. */
+function staysAtHome({ shell }: Call, target: string): typeof AT_HOME | undefined {
+  const places = shell.cwd.map((cwd) => resolvePath(target, cwd))
+  const kept = (place: string): boolean =>
+    isConstant(place) &&
+    shell.ownHomes.some((home) => home.length > 1 && place.startsWith(`${home}/`)) &&
+    !/\/(?:\.?trash|\.?cache|\.?te?mp)(?:\/|$)/i.test(place)
+  return places.every(kept) ? AT_HOME : undefined
 }
 
 export const cp: Program = (call) => {

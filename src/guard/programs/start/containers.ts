@@ -1,7 +1,7 @@
 /** Containers and far machines: a path inside is the host's only where a mount says so. */
 import { nameList } from '../../../contract/quote.js'
 import { resolvePath } from '../../words/paths.js'
-import { plain } from '../../words/text.js'
+import { plain, UNKNOWN } from '../../words/text.js'
 import { type Call, options, type Program } from '../row/call.js'
 
 /** Options with a value. */
@@ -41,7 +41,8 @@ export const docker: Program = (call, name) => {
     const entry = given.get('entrypoint')
     const command = [...(entry === undefined ? [] : [entry]), ...given.operands.slice(1)]
     if (command.length === 0) return undefined
-    const mounts = plain(words[at] ?? '') === 'exec' ? undefined : mountsOf(given, call)
+    const running = plain(words[at] ?? '') === 'exec'
+    const mounts = running ? undefined : mountsOf(given, call)
     const input = given.has('i', 'interactive') ? call.stdin : null
     const own = !['pid', 'pid=host'].some((flag) => given.get(flag) === 'host')
     // A privileged container sees the machine's devices.
@@ -50,6 +51,8 @@ export const docker: Program = (call, name) => {
     const inner = call.shell.fork()
     const directory = given.get('w', 'workdir')
     if (directory !== undefined) inner.cwd = [resolvePath(directory, '/')]
+    // The image says where a command of its container begins; that is not where this shell is.
+    else if (running) inner.cwd = [UNKNOWN]
     const run = (): unknown => call.walker.argv(command, inner, input)
     call.walker.namesakes.inside(mounts, () => (own ? call.walker.namesakes.within(run) : run()))
   }
