@@ -23,7 +23,7 @@ import { LiveCalls } from './services/live-calls.js'
 import type { Askpass } from '../vault/askpass.js'
 import type { AskpassRule, EngineLimits, EngineOptions } from './services/options.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
-import { namesOf } from './services/judge/disk-looks.js'
+import { secretFiles } from './services/judge/disk-looks.js'
 import { createJudge } from './services/judge.js'
 import { memoryDirectory } from '../os/files/memory-dir.js'
 import { makeRunDirectory, remakeRunDirectory } from './services/run-directory.js'
@@ -116,7 +116,7 @@ export async function createServices(options: EngineOptions): Promise<Services> 
       own,
       ...(placeNames.length > 0 ? { variables: Object.fromEntries(placeNames) } : {}),
       protectedPaths: [stateDir, memoryDirectory(id), ...(options.protectedPaths ?? [])],
-      unreadablePaths: namesOf(['vault', 'vault.key', 'http-tokens'].map((name) => join(stateDir, name))),
+      unreadablePaths: secretFiles(stateDir),
     },
     options.automation ?? [],
     secrets,

@@ -1,5 +1,4 @@
 /** The guard's word about a host's command, as the configuration of its directory says, without an engine. */
-import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Verdict } from '../contract/verdict.js'
 import { loadConfig } from '../config/load.js'
@@ -13,7 +12,7 @@ import { engineOptions } from '../setup/from-config.js'
 import type { HookHost } from './protocol.js'
 import { settingsFile } from './settings.js'
 import type { AuditSink } from '../engine/services/audit-sink.js'
-import { attempt } from '../contract/attempt.js'
+import { realPath, secretFiles } from '../engine/services/judge/disk-looks.js'
 
 export interface HookJudge {
   verdict(command: string): Verdict
@@ -50,7 +49,11 @@ export async function createHookJudge({ cwd, env, flags, host }: JudgeWorld): Pr
     own: { pids: [process.ppid], names: ['cerith'] },
     // The settings that hold the hook: no command may take it out.
     protectedPaths: [stateDir, ...hookFiles, ...(options.protectedPaths ?? [])],
-    resolveSymlink: (path) => attempt(() => realpathSync(path), undefined),
+    unreadablePaths: secretFiles(stateDir),
+    variables: Object.fromEntries(
+      ['CERITH_HOME', 'XDG_STATE_HOME'].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+    ),
+    resolveSymlink: realPath,
     automation: [...(options.automation ?? []), OWN_AUTOMATION],
   }
   return {

@@ -1,6 +1,6 @@
 /** Filters: what comes out of cat, head, tr, cut, grep and decoders for input that is known. */
 import { unescape } from '../words/escapes.js'
-import { type Alternatives, ANYTHING, DEVICES, isConstant, plain, TREE, unique, UNKNOWN } from '../words/text.js'
+import { type Alternatives, ANYTHING, DEVICES, isConstant, plain, STAR, TREE, unique, UNKNOWN } from '../words/text.js'
 import { basename, homesOf, options, type Program } from './row/call.js'
 import {
   decodeBase32,
@@ -228,14 +228,17 @@ export const grep: Program = (call) => {
   const pattern = given.get('e', 'regexp') ?? given.operands[0] ?? ''
   const files = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
   const texts = inputs(call, files)
+  const inverted = given.has('v', 'invert-match')
   if (
     texts.some((text) => text.includes(TREE)) &&
-    (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || given.has('v', 'invert-match'))
+    (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || inverted)
   )
     return texts
+  // All names of a directory but some (`ls | grep -v keep`) are nearly all of them.
+  if (inverted && texts.includes(`${STAR}\n`)) return texts
   return decode(
     texts.map((text) => (text.includes(TREE) ? UNKNOWN : text)),
-    (text) => matchingLines(text, plain(pattern), given.has('v', 'invert-match'), given.has('F', 'fixed-strings')),
+    (text) => matchingLines(text, plain(pattern), inverted, given.has('F', 'fixed-strings')),
   )
 }
 

@@ -44,3 +44,8 @@ export function namesOf(paths: readonly string[]): string[] {
     realPath(path) ?? join(realPath(dirname(path)) ?? dirname(path), basename(path))
   return [...new Set(paths.flatMap((path) => [path, real(path)]))]
 }
+
+/** Files of the state directory that no command may read. */
+export function secretFiles(stateDir: string): string[] {
+  return namesOf(['vault', 'vault.key', 'http-tokens'].map((name) => join(stateDir, name)))
+}
