@@ -229,10 +229,7 @@ export const grep: Program = (call) => {
   const files = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
   const texts = inputs(call, files)
   const inverted = given.has('v', 'invert-match')
-  if (
-    texts.some((text) => text.includes(TREE)) &&
-    (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || inverted)
-  )
+  if (texts.some((text) => text.includes(TREE)) && (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || inverted))
     return texts
   // All names of a directory but some (`ls | grep -v keep`) are nearly all of them.
   if (inverted && texts.includes(`${STAR}\n`)) return texts

@@ -239,8 +239,7 @@ const hash: Program = ({ argv, shell }) => {
 const history: Program = ({ argv, shell, walker }) => {
   if (/^-[wa]$/.test(argv[1] ?? ''))
     for (const file of argv[2] === undefined ? shell.get('HISTFILE').values : [argv[2]])
-      if (!/^\/dev\/null$|^$/.test(file))
-        walker.effect(argv[1] === '-a' ? 'append' : 'overwrite', file, shell, argv)
+      if (!/^\/dev\/null$|^$/.test(file)) walker.effect(argv[1] === '-a' ? 'append' : 'overwrite', file, shell, argv)
   if (argv[1] === '-s') walker.tryScript(argv.slice(2).map(plain).join(' '), shell)
   // `history -a; history -c; history -r`: what was written to the file is read again, with what other shells wrote.
   const [saved, cleared] = walker.commands.slice(-3, -1).map((words) => words.join(' '))
