@@ -2,7 +2,7 @@
 import { blameUnset } from './effects.js'
 import type { Command, WordPart } from 'unbash'
 import { assign, assignmentWord } from '../words/assignments.js'
-import { judgeVariable } from '../programs/shell/command-variables.js'
+import { judgeVariable } from '../programs/shell/builtins.js'
 import { isKnownProgram } from '../programs/dispatch.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, hasUnknown, NOTHING, unique } from '../words/text.js'

@@ -1,6 +1,6 @@
 /** env and its like: variables for one command, and command lines given as one string. */
 import { plain } from '../../words/text.js'
-import { judgeVariable } from '../shell/command-variables.js'
+import { judgeVariable } from '../shell/builtins.js'
 import { type Call, listed, type Program, splitString } from '../row/call.js'
 
 export const env: Program = (call) => {
