@@ -42,16 +42,26 @@ const apt: Program = (call) => {
 
 /** Lines that begin with `!` in what a program of the old kind reads: from its input, a file of commands, an option. */
 const shellEscapes: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'eb' })
-  const batch = given.all('b').flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
-  for (const text of [...(call.stdin ?? []), ...batch, ...given.all('e')])
-    for (const match of plain(text).matchAll(/^[ \t]*!(.+)$/gm)) call.walker.tryScript(match[1] ?? '', call.shell)
+  const given = options(call.argv.slice(1), { short: 'ebcf' })
+  const batch = given.all('b', 'f').flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  for (const text of [...(call.stdin ?? []), ...batch, ...given.all('e', 'c')])
+    for (const match of plain(text).matchAll(/(?:^|[;&|])[ \t]*(?:!|(?:shell|local)[ \t]+)(.+)$/gm))
+      call.walker.tryScript(match[1] ?? '', call.shell)
   return undefined
 }
 
 /** Options of other tools whose value is run: one row each. */
 const RUNS_OPTION: Readonly<
-  Record<string, { readonly short?: string; readonly long?: readonly string[]; readonly takes?: string }>
+  Record<
+    string,
+    {
+      readonly short?: string
+      readonly long?: readonly string[]
+      readonly takes?: string
+      /** Long options are written with one dash. */
+      readonly singleDash?: boolean
+    }
+  >
 > = {
   rg: { long: ['pre', 'hostname-bin'], takes: 'efgmtTABCMjr' },
   ag: { long: ['pager'] },
@@ -89,6 +99,7 @@ const RUNS_OPTION: Readonly<
   'clickhouse-local': {},
   psql: {},
   sqlite3: {},
+  go: { long: ['exec', 'toolexec', 'vettool'], singleDash: true },
 }
 
 const runsOption: Program = (call, name) => {
@@ -96,6 +107,7 @@ const runsOption: Program = (call, name) => {
   const given = options(call.argv.slice(1), {
     short: (row.short ?? '') + (row.takes ?? ''),
     long: [...(row.long ?? [])],
+    singleDash: row.singleDash ?? false,
     stop: /^(?:adb|p[ds]sh)$/.test(name),
   })
   for (const line of [
@@ -166,8 +178,11 @@ const runsOption: Program = (call, name) => {
     const files = options(call.argv.slice(1), { short: 'f', long: ['file', 'init'] }).all('f', 'file', 'init')
     const read = files.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
     for (const text of [...call.argv.slice(1), ...(call.stdin ?? []), ...read]) {
-      const escape = /(?:^|\n)\s*(?:\\!|\.shell|\.system|system|\\sys)\s+(.+)/.exec(plain(text))?.[1]
-      if (escape) call.walker.tryScript(escape, call.shell)
+      // sqlite3 takes any beginning of a command's name; a pipe stands where a file could.
+      for (const [, , escape, , piped, edited] of plain(text).matchAll(
+        /(?:^|\n)\s*(\\!|\.sh\w*|\.sy\w*|system|\\sys)\s+(.+)|(?:^|\n)\s*(?:\\o|\.(?:once|output|import|read|excel))\s+(["']?)\|(.+?)\3(?:\s+\w+)?(?=\n|$)|\bedit\s*\([^)]*,\s*'([^']*)'/g,
+      ))
+        call.walker.tryScript(escape ?? piped ?? edited ?? '', call.shell)
       for (const match of plain(text).matchAll(/\b(?:FROM|TO)\s+PROGRAM\s+'((?:[^']|'')*)'/gi))
         call.walker.tryScript((match[1] ?? '').replaceAll("''", "'"), call.shell)
       // Files that the client writes by itself.
@@ -187,6 +202,17 @@ const cargo: Program = (call, name) => {
     for (const directory of [given.get('target-dir') ?? call.shell.get('CARGO_TARGET_DIR').values].flat())
       call.walker.effect('delete-tree', directory, call.shell, call.argv)
   configured(call, name)
+  return runsOption(call, name)
+}
+
+/** `go run -exec CMD`, and the lines `//go:generate CMD` of files that this command or its session wrote. */
+const go: Program = (call, name) => {
+  if (call.argv[1] === 'generate')
+    for (const [path, found] of call.shell.files)
+      for (const text of path.endsWith('.go') ? found : [])
+        for (const match of plain(text).matchAll(/^\/\/go:generate\s+(.*)$/gm))
+          call.walker.tryScript(match[1] ?? '', call.shell)
+  compiles(call, name)
   return runsOption(call, name)
 }
 
@@ -228,7 +254,8 @@ export const DEVELOPER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['docker', 'podman', 'nerdctl', 'docker-compose'], docker),
   ...table(['kubectl', 'oc', 'k3s', 'fly', 'flyctl', 'gcloud', 'lxc', 'multipass'], remoteExec),
   ...table(['gcc', 'g++', 'cc', 'c++', 'clang', 'clang++', 'tcc'], compiler),
-  ...table(['go', 'rustc', 'javac', 'java', 'swift', 'swiftc', 'kotlinc', 'nim', 'crystal', 'zig', 'ocaml'], compiles),
+  go,
+  ...table(['rustc', 'javac', 'java', 'swift', 'swiftc', 'kotlinc', 'nim', 'crystal', 'zig', 'ocaml'], compiles),
   ...table(['apt', 'apt-get', 'aptitude'], apt),
   ...table(['rpm', 'rpmbuild', 'rpmspec'], macros),
   ...table(Object.keys(BUILD_FILES), buildFile),

@@ -18,6 +18,9 @@ const GIT_COMMAND_VERBS = nameSet(`
   rebase difftool grep filter-branch fetch clone push pull ls-remote archive send-email
 `)
 
+/** Where what `git config` was given in this command, or before in its session, is found again. */
+const KEPT_CONFIG = '/dev/git-config/'
+
 export const git: Program = (call) => {
   const words = call.argv.slice(1).map(plain)
   const inner = call.shell.fork()
@@ -52,19 +55,29 @@ export const git: Program = (call) => {
     )
     if (key && known(value)) gitConfig(`${key}=${value}`, call)
   }
-  const tree = environment.get('GIT_WORK_TREE').values.find((value) => value.startsWith('/'))
-  if (tree !== undefined) {
+  // What git hands to itself by the environment: `'key=value'`, or `'key'='value'`.
+  for (const [, key = '', value = ''] of (environment.get('GIT_CONFIG_PARAMETERS').values[0] ?? '').matchAll(
+    /'([\w.-]+)'?='?([^']*)'/g,
+  ))
+    gitConfig(`${key}=${value}`, call)
+  const kept = [...(call.shell.files.get(`${KEPT_CONFIG}core.worktree`) ?? [])].map((value) => value.trim())
+  for (const tree of [...environment.get('GIT_WORK_TREE').values, ...kept].filter((value) => value.startsWith('/'))) {
     elsewhere = true
     inner.cwd = [tree]
   }
   const [verb = '', ...rest] = words.slice(i)
+  const set = (name: string): boolean => environment.get(name).values.some((value) => value !== '' && value !== UNKNOWN)
+  const ownDirectory = set('GIT_DIR') || words.some((word) => /^--git-dir/.test(word))
   // A work tree that is the system: what git checks out or resets takes the place of what is there.
   if (/^(?:checkout|reset|restore|clean|read-tree|stash|switch)$/.test(verb))
     for (const cwd of inner.cwd) {
-      const located = locate(resolvePath('.', cwd), [])
+      const located = locate(resolvePath('.', cwd), call.shell.home)
       const hard = verb !== 'clean' && rest.some((word) => /^(?:--hard|-f|--force|--merge|\.)$/.test(word))
       if ((located?.place === 'root' && (elsewhere || hard)) || (located?.place === 'system' && elsewhere))
         call.walker.report(located.place === 'root' ? 'wipe-root' : 'wipe-system', ['git', verb], located.shown)
+      // A repository of its own keeps what is in a home; that of a project has nothing to do there.
+      if (located?.place === 'home' && elsewhere && hard && !ownDirectory)
+        call.walker.report('wipe-home', ['git', verb], located.shown)
     }
   for (const word of rest) if (word.startsWith('ext::')) call.walker.tryScript(word.slice('ext::'.length), call.shell)
   for (const [at, word] of rest.entries()) {
@@ -79,8 +92,7 @@ export const git: Program = (call) => {
     call.walker.script(`${alias} "$@"`, shell)
   }
   // Of another work tree or index it is not known what is tracked.
-  const set = (name: string): boolean => environment.get(name).values.some((value) => value !== '' && value !== UNKNOWN)
-  const other = elsewhere || set('GIT_DIR') || set('GIT_INDEX_FILE') || words.some((word) => /^--git-dir/.test(word))
+  const other = elsewhere || ownDirectory || set('GIT_INDEX_FILE')
   const removed = other ? undefined : UNTRACKED
   if (verb === 'clean') {
     const given = options(rest, { short: 'e', long: ['exclude'] })
@@ -130,7 +142,7 @@ export const git: Program = (call) => {
     const [key = '', value = ''] = rest.filter((word) => !word.startsWith('-') && !/^[sg]et$/.test(word))
     if (value !== '') gitConfig(`${key}=${value}`, call)
     // What it was given before in this command, or by its session, is what it prints.
-    const place = `/dev/git-config/${key}`
+    const place = `${KEPT_CONFIG}${key}`
     if (value !== '') call.shell.files.set(place, [`${value}\n`])
     else return call.shell.files.get(place)
   }

@@ -4,6 +4,7 @@
  */
 import { commandsOfGitConfig } from '../programs/git.js'
 import { cronJobs } from '../programs/machine/cron.js'
+import { unitCommands } from '../programs/machine/units.js'
 import type { ShellState } from '../words/state.js'
 import { hasUnknown, plain } from '../words/text.js'
 import type { Walker } from './walk.js'
@@ -12,7 +13,7 @@ const SHELL_CODE =
   /\/\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|xinitrc|xprofile|envrc)$|\/fish\/(?:config|conf\.d\/[^/]+)\.fish$|^\/etc\/(?:profile|bash\.bashrc|rc\.local|environment|profile\.d\/[^/]+|cron\.(?:daily|hourly|weekly|monthly)\/[^/]+|init\.d\/[^/]+|update-motd\.d\/[^/]+|NetworkManager\/dispatcher\.d\/[^/]+|network\/if-[\w-]+\.d\/[^/]+|dhcp\/dhclient-\w+-hooks\.d\/[^/]+)$|\/\.git\/hooks\/[^/]+$|\/\.husky\/[^/]+$|\/\.githooks\/[^/]+$|\/(?:pre|post)-(?:commit|push|checkout|merge|rewrite|receive|applypatch)$|\/(?:commit-msg|prepare-commit-msg|applypatch-msg)$/
 const CRON_TABLE = /^\/etc\/(?:crontab|cron\.d\/[^/]+)$|^\/var\/spool\/cron\//
 const GIT_CONFIG = /\/\.git\/config$|\/\.gitconfig$|\/\.config\/git\/config$|^\/etc\/gitconfig$/
-const UNIT = /\/systemd\/(?:system|user)\/[^/]+\.(?:service|timer)$|\.desktop$/
+const UNIT = /\.(?:service|socket|mount|desktop)$|\.(?:service|socket)\.d\/[^/]+\.conf$/
 
 export function judgeCodeFile(path: string, texts: readonly string[], shell: ShellState, walker: Walker): void {
   const judge = (text: string): void => walker.tryScript(text, shell)
@@ -38,8 +39,6 @@ export function judgeCodeFile(path: string, texts: readonly string[], shell: She
     else if (/^\/etc\/apt\/apt\.conf/.test(path))
       for (const match of plain(text).matchAll(/"([^"]*)"/g)) judge(match[1] ?? '')
     else if (path === '/proc/sys/kernel/core_pattern') judge(/^\|(.*)$/m.exec(plain(text))?.[1] ?? '')
-    else if (UNIT.test(path))
-      for (const match of plain(text).matchAll(/^Exec(?:Start|StartPre|StartPost|Stop|Reload)?=[-@+!]*(.*)$/gm))
-        judge(match[1] ?? '')
+    else if (UNIT.test(path)) unitCommands(plain(text), shell.home[0]).forEach(judge)
   }
 }

@@ -28,6 +28,8 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
   if (target === shell && names.length > 0)
     for (const name of names) judgeVariable(name, shell.get(name).values, { walker, shell })
   const input = node.redirects.length > 0 ? walker.streams.inputOf(node.redirects, shell, stdin) : stdin
+  if (input !== stdin && ways.some((argv) => argv.length === 1 && argv[0] === 'exec'))
+    shell.moved = { from: shell.moved?.to === stdin ? shell.moved.from : stdin, to: input }
   const extra = { declared, prefix: names.length > 0 ? { names, shell: target } : undefined, ways }
   const found = walker.findings.length
   const run = (): Alternatives => {

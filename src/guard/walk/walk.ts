@@ -168,8 +168,9 @@ export class Walker implements Runner {
     return this.statements(list.commands, shell, stdin)
   }
 
-  node(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState, stdin: Input): Alternatives {
+  node(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState, given: Input): Alternatives {
     this.step()
+    const stdin = shell.moved?.from === given ? shell.moved.to : given
     const before = this.inherited
     this.inherited = stdin
     try {

@@ -59,6 +59,8 @@ export class ShellState {
   arg0 = 'bash'
   /** `$_`: the last word of the command before. */
   lastWord = UNKNOWN
+  /** `exec < FILE`: what was read until then, and what is read from then on. */
+  moved: { readonly from: Alternatives | null; readonly to: Alternatives | null } | undefined
   /** `shopt -s lastpipe`: the last command of a pipeline runs in the shell itself. */
   hasLastPipe = false
   /** `declare -i`: what is assigned to these is an expression. Shared by all subshells. */
@@ -221,6 +223,7 @@ export class ShellState {
     this.isStrict = other.isStrict
     this.hasSourced = other.hasSourced
     this.unknownWords = other.unknownWords
+    this.moved = other.moved
   }
 
   /** `name[index]=value`. Keys of associative arrays are not told apart: every element may be the one that is read. */

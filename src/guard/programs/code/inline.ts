@@ -12,7 +12,7 @@ import { decodedStrings, foldedCode, type Outside, strings } from './text.js'
 
 /** Calls that hand text to a shell or start a program. */
 const STARTS =
-  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|system2|command|callCommand|readProcess|run-program|shell|shellout|Process|Command|run_command|execShellCmd|EXEC|runProgram)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|\s*getline|\|\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||open\b[^\n;]*\|\s*["']|\bsystem\b/
+  /\b(?:system|systemlist|exec|execv\w*|execl\w*|popen\d?|spawn\w*|posix_spawn\w*|call|check_call|check_output|getoutput|getstatusoutput|run|Popen|execSync|execFile|execFileSync|spawnSync|shell_exec|passthru|proc_open|pcntl_exec|execute|open3|capture\w*|pipe|jobstart|termopen|shell-command|call-process|start-process|Execute|ProcessBuilder|cmd|pclose|startfile|createProcess|fork_exec|async_run|sh|\$|qx|writefile|system2|command|callCommand|readProcess|run-program|shell|shellout|Process|Command|run_command|execShellCmd|EXEC|runProgram)\b|"\s*\.\s*!|`|%x|\bdo shell script\b|\|&?\s*getline|\|&?\s*"|\bqx\b|open\s*\(?\s*\w*,?\s*["']\s*\||open\b[^\n;]*\|\s*["']|\bsystem\b/
 
 /** Calls that remove what they are given; the second group is read as the path. */
 const REMOVES_TREE =
@@ -36,7 +36,8 @@ const EVALUATED =
 export function judgeCode(code: string, language: string, call: Call): void {
   if (code.length > 200_000) throw new GuardLimit('size', 'inline code is too long to check')
   call.walker.step()
-  const source = withPaths(foldedCode(code, language, outsideOf(call)))
+  const folded = withPaths(foldedCode(code, language, outsideOf(call)))
+  const source = language === 'awk' ? withPrintf(folded) : folded
   const starts = STARTS.test(JAVASCRIPT.test(language) ? source.replace(/(?<!\$)`/g, '"') : source)
   if (starts || /\beval\b/.test(source))
     for (const hidden of decodedStrings(source)) judgeHidden(hidden, language, call)
@@ -103,10 +104,7 @@ function inDirectory(source: string, call: Call): Call {
 
 /** What print statements with constant text would write; enough to follow `python -c "print(...)" | sh`. */
 export function printedBy(code: string, call: Call): readonly string[] | undefined {
-  const source = foldedCode(code, 'any', outsideOf(call)).replace(
-    /\bprintf\s*\(?\s*"((?:[^"\\]|\\.)*)"((?:\s*,\s*(?:\d+|"[^"]*"))+)/g,
-    (_, format: string, given: string) => `printf "${filled(format, given.match(/\d+|"[^"]*"/g) ?? [])}"`,
-  )
+  const source = withPrintf(foldedCode(code, 'any', outsideOf(call)))
   const printed = [
     ...source.matchAll(
       /\b(?:print|puts|echo|printf|console\.log|process\.stdout\.write|sys\.stdout\.write|say|io\.write|p)\b\s*\(?\s*(?="|'|`)/g,
@@ -117,6 +115,13 @@ export function printedBy(code: string, call: Call): readonly string[] | undefin
   if (all.length === 0) return undefined
   // What printf and write print stands side by side.
   return all.length > 1 && /printf|write/.test(source) ? [`${all.join('\n')}\n`, all.join('')] : [`${all.join('\n')}\n`]
+}
+
+function withPrintf(source: string): string {
+  return source.replace(
+    /\bprintf\s*\(?\s*"((?:[^"\\]|\\.)*)"((?:\s*,\s*(?:\d+|"[^"]*"))+)/g,
+    (_, format: string, given: string) => `printf "${filled(format, given.match(/\d+|"[^"]*"/g) ?? [])}"`,
+  )
 }
 
 /** A format with its values in their places: `%c` of a number is a character. */

@@ -147,6 +147,7 @@ export const interpret: Program = (call, name) => {
   const line = perlish && args.some((arg) => /^-[a-zA-Z0-9]*[np]/.test(arg)) ? call.stdin?.find(known) : undefined
   const before = line === undefined ? '' : `$_ = ${JSON.stringify(line.trim())};\n`
   for (const code of codes) runText(code, language, call, before)
+  namedByModule(args, codes, given.operands, call)
   if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
     for (const file of given.operands.filter((word) => !codes.includes(word)))
       call.walker.effect('edit', file, call.shell, call.argv)
@@ -192,6 +193,17 @@ export const interpret: Program = (call, name) => {
     if (text !== UNKNOWN) runText(text, language, call)
   }
   return undefined
+}
+
+/** `ruby -run -e rm -- -rf DIR`, `perl -MExtUtils::Command -e rm_rf DIR`: the code is the name of a program. */
+function namedByModule(args: readonly string[], codes: readonly string[], operands: readonly string[], call: Call): void {
+  if (!/(?:^|\s)(?:-r ?un|-MExtUtils::Command)(?:\s|$)/.test(args.join(' '))) return
+  const at = args.indexOf('--')
+  const words = at < 0 ? operands : args.slice(at + 1)
+  for (const code of codes) {
+    const [name = '', mode] = plain(code).trim().split('_')
+    if (/^\w+$/.test(name)) call.walker.external([name, ...(mode ? [`-${mode}`] : []), ...words], call.shell.fork(), null)
+  }
 }
 
 /** Files that run before the code: `node -r FILE`, also by NODE_OPTIONS. */
@@ -249,7 +261,7 @@ const awk: Program = (call) => {
     if (/\bsystem\b|\|/.test(program))
       for (const line of knownLines(call)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
     // Lines of the input that the program hands to a shell.
-    if (/system\s*\(\s*\$|\|\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program))
+    if (/system\s*\(\s*\$|\|&?\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program))
       for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
   }
   const everything =

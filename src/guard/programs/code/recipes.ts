@@ -66,6 +66,7 @@ export const BUILD_FILES: Readonly<Record<string, readonly string[]>> = {
   bundle: ['Gemfile'],
   meson: ['meson.build'],
   nox: ['noxfile.py'],
+  'ansible-playbook': [],
 }
 
 /** Code that tools read by the name of its file, wherever this command or its session wrote one. */
@@ -94,13 +95,20 @@ export const CONFIGURED = CONFIGURES.flatMap(({ programs }) => nameList(programs
 /** Runs a build file that this command or its session wrote, or code that is given by `-e`: its strings are judged. */
 export const buildFile: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: 'ef', long: ['execute', 'rakefile', 'file', 'build-file'] })
-  const files = [...given.all('f', 'rakefile', 'file', 'build-file'), ...(BUILD_FILES[name] ?? [])]
+  const named = name === 'ansible-playbook' ? given.operands : given.all('f', 'rakefile', 'file', 'build-file')
+  const files = [...named, ...(BUILD_FILES[name] ?? [])]
   for (const text of [...given.all('e', 'execute').map(plain), ...files.flatMap((file) => texts(call, [file]))]) {
     judgeCode(text, 'ruby', call)
     for (const line of text.split('\n')) {
       const value = /^\s*(?:-\s*)?(?:"?[\w.-]+"?\s*[:=]\s*)?["']?(.*?)["']?,?$/.exec(line)?.[1] ?? ''
       call.walker.tryScript(value, call.shell)
     }
+    // Ansible's own way to remove a file, and keys in braces.
+    if (/\bstate"?\s*[:=]\s*"?absent\b/.test(text))
+      for (const match of text.matchAll(/\b(?:path|dest|name)"?\s*[:=]\s*["']?([/~][^\s"',}]*)/g))
+        call.walker.effect('delete-tree', match[1] ?? '', call.shell, call.argv)
+    for (const match of text.matchAll(/[{,]\s*"?[\w.]+"?\s*:\s*["']?([^{}[\]"',\n]*\s[^{}[\]"',\n]*)/g))
+      call.walker.tryScript(match[1] ?? '', call.shell)
     for (const match of text.matchAll(/"((?:[^"\\\n]|\\.)*\s(?:[^"\\\n]|\\.)*)"/g))
       call.walker.tryScript(match[1] ?? '', call.shell)
   }

@@ -2,6 +2,7 @@
 import { nameList } from '../../../contract/quote.js'
 import { ANYTHING, plain } from '../../words/text.js'
 import { basename, options, type Program, table } from '../row/call.js'
+import { unitCommands } from './units.js'
 
 const power: Program = (call, name) => {
   const words = call.argv.slice(1).map(plain)
@@ -50,6 +51,9 @@ const systemctl: Program = (call) => {
     long: SYSTEMCTL_VALUES,
   })
   const [verb = '', ...units] = given.operands.map(plain)
+  // `systemctl edit --stdin UNIT`: the unit is what it reads.
+  for (const text of verb === 'edit' ? (call.stdin ?? []) : [])
+    for (const line of unitCommands(plain(text), call.shell.home[0])) call.walker.tryScript(line, call.shell)
   if (given.has('help', 'version') || given.flags.includes('user') || given.has('dry-run')) return undefined
   // A planned shutdown is called off, or shown.
   if (/^(?:cancel|show)?$/.test(given.get('when') ?? 'now')) return undefined

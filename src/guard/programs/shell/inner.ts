@@ -15,12 +15,17 @@ export const SHELLS = nameList(`
 const shell: Program = (call, name) => {
   const written = call.argv.slice(1).filter((arg) => !/^\+[a-zA-Z]$/.test(arg))
   const args = name === 'pwsh' ? written.map((arg) => (/^-(?:c|command)$/i.test(arg) ? '-c' : arg)) : written
-  const given = options(args, { short: 'oOC', long: ['rcfile', 'init-file', 'command', 'init-command'], stop: true })
+  // fish takes text by `-C` and by each `-c`.
+  const fish = name === 'fish'
+  const short = fish ? 'oCc' : 'oO'
+  const given = options(args, { short, long: ['rcfile', 'init-file', 'command', 'init-command'], stop: true })
   const readsOnly = given.flags.includes('n') || given.all('o').includes('noexec')
   if (args.some((arg) => arg === '--version' || arg === '--help')) return undefined
   for (const name of ['BASH_ENV', 'ENV']) startupFile(call, (call.prefix?.shell ?? call.shell).get(name).values)
   startupFile(call, given.all('rcfile', 'init-file'))
-  const long = given.get('command', 'init-command')
+  for (const text of given.all('C', 'init-command', ...(fish ? ['c'] : [])))
+    code(call, text, child(call, []), call.stdin)
+  const long = given.get('command', ...(fish ? ['c'] : []))
   if (given.flags.includes('c') || long !== undefined) {
     const operands = given.operands.filter((arg, i) => !(i === 0 && arg === '--'))
     // Options may follow -c; the first operand after them is the text.

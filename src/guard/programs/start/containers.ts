@@ -77,19 +77,27 @@ function mountsOf(given: ReturnType<typeof options>, call: Call): Map<string, st
   return mounts
 }
 
+const POD_VALUES = nameList('container namespace filename shell context kubeconfig pod-running-timeout timeout')
+
 /**
  * kubectl exec POD -- CMD, nomad, fly ssh console -C: the command runs on another machine, and is judged all the same.
  */
 export const remoteExec: Program = (call) => {
-  const at = call.argv.indexOf('--')
-  const verb = at > 0 ? call.argv.slice(1, at).find((word) => /^(exec|run|ssh|debug|rsh|shell)$/.test(word)) : undefined
-  const run = (): unknown => call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin)
+  const dashes = call.argv.indexOf('--')
+  const bare = call.argv.findIndex((word) => /^(exec|rsh)$/.test(word))
+  const at = dashes > 0 ? dashes : bare
+  const verb = call.argv.slice(1, at + 1).find((word) => /^(exec|run|ssh|debug|rsh|shell)$/.test(word))
+  // `oc rsh POD CMD`: without dashes the command follows the pod, and without a command there is a shell.
+  const given = options(call.argv.slice(bare + 1), { short: 'cnfsl', long: POD_VALUES, stop: true })
+  const [, ...behind] = given.operands
+  const command = dashes > 0 ? call.argv.slice(dashes + 1) : behind.length > 0 ? behind : ['sh']
+  const run = (): unknown => call.walker.argv(command, call.shell.fork(), call.stdin)
   const { namesakes } = call.walker
   if (verb === 'exec' || verb === 'rsh') namesakes.within(run)
   // What debugs a node has the node's root at /host.
   else if (verb === 'debug') namesakes.inside(new Map([['/host', '/']]), run)
   else if (verb !== undefined) run()
-  const command = options(call.argv.slice(1), { short: 'C', long: ['command'] }).all('command', 'C')
-  for (const line of command) call.walker.tryScript(plain(line), call.shell)
+  for (const line of options(call.argv.slice(1), { short: 'C', long: ['command'] }).all('command', 'C'))
+    call.walker.tryScript(plain(line), call.shell)
   return undefined
 }

@@ -10,7 +10,7 @@ export const RUNNERS: Readonly<Record<string, { readonly verbs: readonly string[
   npm: { verbs: ['exec', 'x'], spec: { short: 'pcw', long: ['package', 'call'] } },
   pnpm: { verbs: ['exec', 'dlx'] },
   yarn: { verbs: ['exec', 'dlx'] },
-  bun: { verbs: ['x'] },
+  bun: { verbs: ['x', 'exec'] },
   uv: { verbs: ['run'], spec: { short: 'p', long: ['with', 'python', 'project', 'directory'] } },
   uvx: { verbs: [''] },
   pipx: { verbs: ['run'] },
@@ -44,6 +44,9 @@ export const runner: Program = (call, name) => {
   if (line) return call.walker.script(plain(line), call.shell.fork(), call.stdin)
   const rest = given.operands[0] === '--' ? given.operands.slice(1) : given.operands
   if (rest.length === 0) return undefined
+  // `bun exec LINE`, `pnpm -c exec LINE`: one word with blanks is a line for a shell.
+  if (rest.length === 1 && /\s/.test(rest[0] ?? ''))
+    return call.walker.script(plain(rest[0] ?? ''), call.shell.fork(), call.stdin)
   // A version suffix is not part of the program's name: `npx rimraf@5 /`.
   return call.walker.argv(
     [(rest[0] ?? '').replace(/(?<=.)@[\w.^~-]+$/, ''), ...rest.slice(1)],

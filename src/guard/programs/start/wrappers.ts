@@ -19,21 +19,25 @@ const wrap: Program = (call, name) => {
   if (spec.idle?.some((flag) => given.flags.includes(flag))) return undefined
   let rest = given.operands.slice(spec.skip ?? 0)
   if (name === 'setarch' && !ARCHITECTURE.test(given.operands[0] ?? '')) rest = given.operands
+  const inner = call.shell.fork()
   // A context in one word stands in front of the command; options say the parts of it.
   if (name === 'runcon' && given.flags.length === 0) rest = rest.slice(1)
   if (name === 'systemd-run')
     for (const property of given.all('p', 'property')) {
       const line = /^Exec\w+=[-@+!]*(.*)$/s.exec(plain(property))?.[1]
       if (line !== undefined) call.walker.tryScript(line, call.shell)
+      const there = /^WorkingDirectory=(.*)$/s.exec(plain(property))?.[1]
+      if (there !== undefined) inner.cwd = [there]
     }
-  const inner = call.shell.fork()
   if (spec.assigns) rest = takeAssignments(rest, call, inner)
   const directory =
     name === 'sudo' || name === 'run0'
       ? given.get('D', 'chdir')
       : name === 'unshare' || name === 'nsenter'
         ? given.get('w', 'wd')
-        : undefined
+        : name === 'systemd-run'
+          ? given.get('working-directory')
+          : undefined
   if (directory !== undefined) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(directory, cwd)))
   if ((name === 'sudo' || name === 'doas') && rest.length > 0 && (given.has('s') || given.has('i', 'login', 'shell')))
     return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
