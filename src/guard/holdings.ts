@@ -2,7 +2,10 @@
 import type { ShellHoldings } from '../contract/verdict.js'
 import { GUARD_LIMITS } from './words/limits.js'
 import { isSame, type ShellState } from './words/state.js'
-import { isConstant, isWorthKeeping, UNKNOWN } from './words/text.js'
+import { FIFO, isConstant, isWorthKeeping, UNKNOWN } from './words/text.js'
+
+/** What `exec < FILE` has the shell read. */
+const STDIN = '/dev/fd/0'
 
 /** The state begins with what the session's shell holds. */
 export function takeOver(held: ShellHoldings, shell: ShellState): void {
@@ -16,6 +19,8 @@ export function takeOver(held: ShellHoldings, shell: ShellState): void {
   if (directories) shell.directoryStack = directories.map((directory) => [directory])
   for (const [name, path] of Object.entries(hashed ?? {})) shell.aliases.set(name, path)
   for (const [path, text] of Object.entries(files ?? {})) shell.files.set(path, [text])
+  const input = files?.[STDIN]
+  if (input !== undefined) shell.moved = { from: null, to: [input] }
 }
 
 /** What the state holds now and did not hold before. */
@@ -32,6 +37,8 @@ export function holdingsOf(shell: ShellState, before: ShellHoldings): ShellHoldi
   if (integers.size > 0 && !isSame([...integers], before.integers ?? [])) now.integers = [...integers]
   const directories = directoryStack.map(([directory]) => directory ?? UNKNOWN)
   if (directories.length > 0 && !isSame(directories, before.directories ?? [])) now.directories = directories
+  const input = shell.moved?.from === null ? shell.moved.to?.[0] : undefined
+  if (input !== undefined) shell.files.set(STDIN, [input])
   const files = filesThatMatter(shell, before.files ?? {})
   if (files.length > 0) now.files = Object.fromEntries(files.slice(-GUARD_LIMITS.keptFiles))
   return Object.keys(now).length > 0 ? now : undefined
@@ -41,11 +48,11 @@ export function holdingsOf(shell: ShellState, before: ShellHoldings): ShellHoldi
 function filesThatMatter(shell: ShellState, before: Readonly<Record<string, string>>): (readonly [string, string])[] {
   return [...shell.files].flatMap(([path, [text = '']]) =>
     // What `exec 7<` opened lasts; the descriptors of substitutions do not.
-    (path.startsWith('/dev/fd/') && !/\/[3-9]$/.test(path)) ||
+    (path.startsWith('/dev/fd/') && !/\/(?:\d|[1-5]\d)$/.test(path)) ||
     text.length > GUARD_LIMITS.keptFileChars ||
     text === before[path]
       ? []
-      : isWorthKeeping(text) || before[path] !== undefined
+      : text.startsWith(FIFO) || isWorthKeeping(text) || before[path] !== undefined
         ? [[path, text] as const]
         : [],
   )

@@ -175,7 +175,9 @@ const runsOption: Program = (call, name) => {
   }
   if (name === 'pssh' || name === 'pdsh') call.walker.tryScript(given.operands.map(plain).join(' '), call.shell)
   if (/^(psql|mysql|mariadb|sqlite3|duckdb|clickhouse-local)$/.test(name)) {
-    const files = options(call.argv.slice(1), { short: 'f', long: ['file', 'init'] }).all('f', 'file', 'init')
+    const spec = { short: 'f', long: ['file', 'init', 'cmd'], singleDash: name === 'sqlite3' || name === 'duckdb' }
+    const named = call.argv.flatMap((word) => /^\s*(?:\.read|\\ir?|source)\s+([^|\s]\S*)/.exec(plain(word))?.[1] ?? [])
+    const files = [...options(call.argv.slice(1), spec).all('f', 'file', 'init'), ...named]
     const read = files.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
     for (const text of [...call.argv.slice(1), ...(call.stdin ?? []), ...read]) {
       // sqlite3 takes any beginning of a command's name; a pipe stands where a file could.

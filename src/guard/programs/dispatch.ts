@@ -4,7 +4,7 @@ import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
 import { type Alternatives, ANYTHING, hasWildcard, isConstant, NOTHING, plain, UNKNOWN, unique } from '../words/text.js'
 import { BUILTINS, judgeVariable } from './shell/builtins.js'
-import { basename, type Call, type Program } from './row/call.js'
+import { basename, type Call, COMMAND_TEXT, type Program } from './row/call.js'
 import { DEVELOPER_PROGRAMS } from './developer.js'
 import { FILE_PROGRAMS } from './files.js'
 import { IN_PLACE_PROGRAMS } from './files/in-place.js'
@@ -164,13 +164,11 @@ function runProgram(call: Call, name: string, isFound = false): Alternatives {
   return out ?? passedOn(call)
 }
 
-/** A command line that does harm, as an argument or a text: a shell behind the program may get to read it. */
-const COMMAND_TEXT = /(?:^|[\s;&|+=])(?:rm|dd|shred|wipefs|find|mkfs\S*|chmod|chown)\s+[-/~.\w]/
-
 /** What a program prints whose output is not computed: unknown text, or what it was given. */
 function passedOn({ argv, shell, stdin, walker }: Call): Alternatives {
   if (!walker.isRead) return ANYTHING
-  const files = argv.slice(1).flatMap((word) => (word.startsWith('/') ? [...(shell.files.get(word) ?? [])] : []))
+  const files =
+    shell.files.size === 0 ? [] : argv.slice(1).flatMap((word) => [...walker.streams.contents(word, shell)])
   const given = [...(stdin ?? []), ...files, ...argv.slice(1)].filter((text) => COMMAND_TEXT.test(text)).slice(0, 4)
   return given.length === 0
     ? ANYTHING

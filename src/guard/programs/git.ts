@@ -48,6 +48,7 @@ export const git: Program = (call) => {
     else if (!word.startsWith('-')) break
   }
   const environment = call.prefix?.shell ?? call.shell
+  const set = (name: string): boolean => environment.get(name).values.some((value) => value !== '' && value !== UNKNOWN)
   const settings = Number(environment.get('GIT_CONFIG_COUNT').values[0]) || 0
   for (let at = 0; at < Math.min(settings, 20); at++) {
     const [key, value] = [environment.get(`GIT_CONFIG_KEY_${at}`), environment.get(`GIT_CONFIG_VALUE_${at}`)].map(
@@ -55,6 +56,8 @@ export const git: Program = (call) => {
     )
     if (key && known(value)) gitConfig(`${key}=${value}`, call)
   }
+  for (const name of ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG'])
+    if (set(name)) for (const path of environment.get(name).values) gitFile(path, call)
   // What git hands to itself by the environment: `'key=value'`, or `'key'='value'`.
   for (const [, key = '', value = ''] of (environment.get('GIT_CONFIG_PARAMETERS').values[0] ?? '').matchAll(
     /'([\w.-]+)'?='?([^']*)'/g,
@@ -66,7 +69,6 @@ export const git: Program = (call) => {
     inner.cwd = [tree]
   }
   const [verb = '', ...rest] = words.slice(i)
-  const set = (name: string): boolean => environment.get(name).values.some((value) => value !== '' && value !== UNKNOWN)
   const ownDirectory = set('GIT_DIR') || words.some((word) => /^--git-dir/.test(word))
   // A work tree that is the system: what git checks out or resets takes the place of what is there.
   if (/^(?:checkout|reset|restore|clean|read-tree|stash|switch)$/.test(verb))
@@ -154,7 +156,14 @@ function gitConfig(setting: string, call: Call): void {
   const [key, value] = [setting.slice(0, at), setting.slice(at + 1)]
   // From then on its work is the whole file system.
   if (/^core\.worktree$/i.test(key) && value === '/') call.walker.report('wipe-root', ['git', 'config', key, value])
+  if (/^include(?:if\..*)?\.path$/i.test(key)) gitFile(value, call)
   if (at > 0 && GIT_COMMAND_KEYS.test(key)) call.walker.tryScript(value.replace(/^!/, ''), call.shell)
+}
+
+/** A file of settings that is read in the place of, or beside, the usual ones. */
+function gitFile(path: string, call: Call): void {
+  for (const text of call.walker.streams.contents(path, call.shell))
+    if (known(text)) for (const line of commandsOfGitConfig(plain(text))) call.walker.tryScript(line, call.shell)
 }
 
 /** The commands in the text of a git configuration. */

@@ -171,6 +171,9 @@ function test(expression: TestExpression, shell: ShellState, walker: Walker): vo
       const sides = [expression.left, expression.right].map((word) => expandSingle(word, shell, walker))
       if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(expression.operator))
         for (const values of sides) walker.calculated(values, shell)
+      // What a group matches is a part of the text, and may be all of it.
+      if (expression.operator === '=~')
+        shell.set('BASH_REMATCH', sides[0] ?? ANYTHING, new Array<string>(10).fill(sides[0]?.[0] ?? UNKNOWN))
       return
     }
     case 'TestLogical':

@@ -12,9 +12,13 @@ import {
   EMPTY,
   FIFO,
   hasUnknown,
+  hasWildcard,
+  isConstant,
   NOTHING,
+  READ_FIFO,
   unique,
 } from '../words/text.js'
+import { globMatches } from '../words/glob.js'
 import type { Input, Walker } from './walk.js'
 import { expandQuoted, expandSingle, expandText } from '../words/fold.js'
 
@@ -22,6 +26,8 @@ export class Streams {
   /** Where writing to a path feeds a command: `>(cmd)`, a coprocess. */
   private readonly sinks = new Map<string, (text: Alternatives) => void>()
   private unnamed = 63
+  /** Bash gives `{name}<` the first free number from 10 on. */
+  private named = 10
 
   constructor(private readonly walker: Walker) {}
 
@@ -79,7 +85,8 @@ export class Streams {
         if (redirect.operator === '<>') for (const path of paths) this.walker.effect('append', path, shell, ['<>'])
         for (const path of paths) this.walker.reads(path, shell, ['<'])
         feed(unique(paths.flatMap((path) => [...this.contents(path, shell)])))
-      } else if (redirect.type === 'Redirect' && /^>/.test(redirect.operator) && redirect.target && descriptor > 2) {
+      }
+      if (redirect.type === 'Redirect' && /^<?>/.test(redirect.operator) && redirect.target && descriptor > 2) {
         // `exec 7> FILE`: what is printed to 7 later comes into the file.
         for (const path of expandSingle(redirect.target, shell, this.walker))
           if (!/^\d*-?$/.test(path))
@@ -93,8 +100,9 @@ export class Streams {
   private descriptorOf({ descriptor }: Redirection, usual: number, shell: ShellState): number {
     if (descriptor?.type !== 'FileDescriptorVariable') return descriptor?.value ?? usual
     const known = Number(shell.get(descriptor.name).values[0])
-    if (known >= 63) return known
-    const fresh = this.fresh()
+    if (known >= 10) return known
+    while (shell.files.has(`/dev/fd/${this.named}`)) this.named++
+    const fresh = this.named++
     shell.set(descriptor.name, [String(fresh)])
     return fresh
   }
@@ -161,7 +169,9 @@ export class Streams {
       if (absolute === '' || hasUnknown(absolute) || /^\/dev\/(null|stdout|stderr|fd\/\d)/.test(absolute)) continue
       judgeCodeFile(absolute, text, shell, this.walker)
       // A reader that was started before may be a shell.
-      if (shell.files.get(absolute)?.[0] === FIFO) text.forEach((one) => this.walker.code(one))
+      const [pipe = ''] = shell.files.get(absolute) ?? []
+      if (pipe.startsWith(FIFO)) text.forEach((one) => this.walker.code(one))
+      if (pipe === READ_FIFO) text.forEach((one) => this.walker.tryScript(one, shell))
       const before = append ? (shell.files.get(absolute) ?? NOTHING) : NOTHING
       shell.files.set(absolute, append ? concat(before, text) : text)
     }
@@ -174,7 +184,23 @@ export class Streams {
     // What a program is given of the shell's variables.
     if (/^\/proc\/[^/]+\/environ$/.test(path)) return listed(shell) ?? ANYTHING
     if (/^\/proc\/(?:[^/]+\/)?mounts$|^\/etc\/mtab$/.test(path)) return [DEVICES]
-    const found = shell.cwd.flatMap((cwd) => [...(shell.files.get(resolvePath(path, cwd)) ?? [])])
-    return found.length > 0 && found[0] !== FIFO ? unique(found) : ANYTHING
+    const found = shell.cwd.flatMap((cwd) => {
+      const absolute = resolvePath(path, cwd)
+      if (hasWildcard(path)) return matching(absolute, shell)
+      const real = shell.files.has(absolute) || shell.files.size === 0 ? undefined : this.walker.disk.real(absolute)
+      const texts = shell.files.get(real ?? absolute) ?? []
+      if (texts[0] === FIFO) shell.files.set(absolute, [READ_FIFO])
+      return [...texts]
+    })
+    return found.length > 0 && !found[0]?.startsWith(FIFO) ? unique(found) : ANYTHING
   }
+}
+
+/** What the files that a pattern can mean hold: each of them, and all one behind the other. */
+function matching(pattern: string, shell: ShellState): string[] {
+  const texts = [...shell.files]
+    .filter(([path, [text = '']]) => isConstant(text) && globMatches(pattern, path))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, [text = '']]) => text)
+  return texts.length > 1 ? [...texts.slice(0, 16), texts.join('')] : texts
 }

@@ -273,6 +273,7 @@ export class ShellState {
     if (name === 'OLDPWD') return { values: this.before }
     if (name === 'DIRSTACK')
       return { values: this.cwd, items: this.directories.map(([directory]) => directory ?? UNKNOWN) }
+    if (name === 'BASH_ALIASES') return { values: ANYTHING, items: [...this.aliases].map(([, text]) => text) }
     if (name === 'BASH_ARGV') return { values: ANYTHING, items: [...(this.positional ?? [])].reverse() }
     const known = Object.hasOwn(this.around.variables, name) ? this.around.variables[name] : undefined
     if (known !== undefined) return { values: [known] }

@@ -34,6 +34,8 @@ export const DEVICES = `/dev/${UNKNOWN}\n`
 export const EMPTY = 'empty'
 /** In the place of a file's text: a named pipe, which holds nothing. */
 export const FIFO = '\uFDDAfifo'
+/** The same, once a command has opened it for reading. */
+export const READ_FIFO = `${FIFO} read`
 /** As the mode of a move: the thing stays where it is under a longer name (`mysql.bak`). */
 export const ASIDE = 'aside'
 /** As the mode of a move: the thing has another name afterwards, in the same home. */
@@ -163,10 +165,10 @@ export function map(values: Alternatives, change: (text: string) => string): Alt
 
 /** Of files that were written: a secret, or a word that may do harm. */
 const MATTERS =
-  /\{\{(?:secret|decrypt):|\b(?:rm|dd|mkfs|shred|wipefs|blkdiscard|rmtree|rmSync|rm_rf|unlink\w*|truncate|find|chmod|chown|kill|shutdown|reboot|poweroff|halt|system|exec\w*)\b|\|.*&/
+  /\{\{(?:secret|decrypt):|\b(?:rm|dd|mkfs|shred|wipefs|blkdiscard|rmtree|rmSync|rm_rf|unlink\w*|truncate|find|source|eval|(?:ba|z|da)?sh|chmod|chown|kill|shutdown|reboot|poweroff|halt|system|exec\w*)\b|\|.*&|\/etc\/(?:passwd|shadow|sudoers|fstab)\b|\/dev\/(?:[shv]d[a-z]|nvme|mmcblk)/
 /** Of short ones also a name at the root, or text that hides another one: it may become a word of a command. */
 const MAY_BECOME_A_WORD =
-  /(?:^|[\s="'])(?:[/~][\w.-]*\/?|\$HOME|-\w*[rR]\w*)(?=["'\s*\0]|$)|^(?:[A-Za-z0-9+/]{8,}\n?)+={0,2}\s*$/
+  /(?:^|[\s="',:])(?:[/~][\w.-]*\/?|\$HOME|-\w*[rR]\w*)(?=["'\s*\0]|$)|^(?:[A-Za-z0-9+/]{8,}\n?)+={0,2}\s*$/
 const SHORT = 200
 
 /** Whether the text of a file that was written may matter to a later command. */

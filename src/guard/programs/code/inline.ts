@@ -7,8 +7,10 @@ import { resolvePath } from '../../words/paths.js'
 import { activate, EMPTY, hasUnknown, isConstant, STAR, TREE, unique } from '../../words/text.js'
 import { type Call, fieldsOf } from '../row/call.js'
 import { unescape } from '../../words/escapes.js'
+import { forksForever } from './forks.js'
 import { withPaths } from './paths.js'
 import { decodedStrings, foldedCode, type Outside, strings } from './text.js'
+import { writtenBy } from './writes.js'
 
 /** Calls that hand text to a shell or start a program. */
 const STARTS =
@@ -66,6 +68,7 @@ export function judgeCode(code: string, language: string, call: Call): void {
       for (const word of fieldsOf(match[1] ?? ''))
         call.walker.effect('delete-tree', word.replace(/["{}]/g, ''), call.shell, call.argv)
   fileCalls(source, there)
+  for (const { file, text } of writtenBy(source)) call.walker.streams.write(file, [text], false, there.shell)
   for (const { text } of strings(source))
     if (/^[/~.]|vault|tokens/.test(text)) call.walker.reads(text, there.shell, call.argv)
   const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
@@ -89,6 +92,7 @@ export function outsideOf(call: Call): Outside {
     home: call.shell.home[0] ?? '',
     args: call.argv.slice(1),
     stdin: call.stdin?.find((text) => !hasUnknown(text)),
+    file: (name) => call.walker.streams.contents(name, call.shell).find((text) => !hasUnknown(text)),
     variable: (name) => environment.get(name).values.find((value) => value !== '' && isConstant(value)),
   }
 }
@@ -324,32 +328,4 @@ function argument(source: string, from: number): string | undefined {
       rest,
     )
   return found ? unescape(found[1] ?? found[2] ?? found[3] ?? '') : undefined
-}
-
-/** A loop that nothing ends. */
-const ENDLESS =
-  /\bwhile\s*\(?\s*(?:1|True|true|:)\s*\)?|\bloop\s*(?:do|\{)|\bfor\s*\(\s*;\s*;\s*\)|\buntil\s+false\b|\bitertools\.count\b|\bwhile\s*\(?\s*fork\b|\bforever\b|\bwhile\s+True\b/
-
-/** fork in a loop that nothing ends. */
-function forksForever(source: string): boolean {
-  // A shell that leaves something in the background returns at once.
-  if (ENDLESS.test(source) && /\b(?:system|execute)\s*\(?\s*["'][^"'\n]*&\s*["']/.test(source)) return true
-  if (!/fork\b|\bProcess\.spawn\b|\bspawn\s*\(|\bsubprocess\b|\bPopen\b/.test(source)) return false
-  if (/\bfork\b[\s();]*\bwhile\b\s*\(?\s*(?:1|true|fork)\b|\bfork\b\s*\(?\)?\s*while\s+fork/.test(source)) return true
-  // The result is not even looked at: each round doubles the processes.
-  if (
-    /\bfor\b[^\n:{]*:\s*os\.fork\(\)\s*(?:$|[;\n#])|\[\s*os\.fork\(\)\s+for\b|(?:^|[;{])\s*fork\s*(?:\(\))?\s+for(?:each)?\b/m.test(
-      source,
-    )
-  )
-    return true
-  const endless = ENDLESS.test(source)
-  return (
-    endless &&
-    (/fork\b/.test(source) ||
-      /\b(?:spawn|Popen)\w*\s*\(\s*(?:process\.execPath|process\.argv|sys\.(?:argv|executable)|__file__|\$0|\[\s*sys\.)/.test(
-        source,
-      )) &&
-    !/\b(?:wait|waitpid|sleep|join)\b/.test(source)
-  )
 }

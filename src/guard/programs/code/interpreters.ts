@@ -1,6 +1,8 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
-import { DEVICES, hasUnknown, isConstant, plain, TREE, UNKNOWN } from '../../words/text.js'
-import { basename, type Call, fieldsOf, homesOf, known, onlyTalks, options, type Program, table } from '../row/call.js'
+import { plain, UNKNOWN } from '../../words/text.js'
+import { type Call, known, onlyTalks, options, type Program, table } from '../row/call.js'
+import { awk } from './awk.js'
+import { editor, emacs } from './editors.js'
 import { judgeCode, outsideOf, printedBy } from './inline.js'
 import { decodeBase64 } from '../row/decoding.js'
 import { sed, sedOutput } from './sed.js'
@@ -118,7 +120,9 @@ export const interpret: Program = (call, name) => {
     ...[...spec.code].flatMap((letter) => given.all(letter)),
     ...(spec.long ?? []).flatMap((option) => given.all(option)),
   ]
-  for (const file of preloaded(args, call))
+  // Every Python begins with these, where it finds one on its path.
+  const begins = language === 'python' ? [...call.shell.files.keys()].filter((path) => CUSTOMIZES.test(path)) : []
+  for (const file of [...preloaded(args, call), ...begins])
     for (const text of call.walker.streams.contents(file, call.shell))
       if (text !== UNKNOWN) runText(text, language, call)
   // `perl -pi.bak -e`, `perl -lane`: letters bundled before the one that takes the code.
@@ -206,6 +210,8 @@ function namedByModule(args: readonly string[], codes: readonly string[], operan
   }
 }
 
+const CUSTOMIZES = /\/(?:site|user)customize(?:\/__init__)?\.py$/
+
 /** Files that run before the code: `node -r FILE`, also by NODE_OPTIONS. */
 function preloaded(args: readonly string[], { shell }: Call): string[] {
   const words = [...args, ...shell.get('NODE_OPTIONS').values].map(plain).join(' ')
@@ -235,139 +241,6 @@ function imported(text: string, language: string): string[] {
     name,
     `${name}.js`,
   ])
-}
-
-const awk: Program = (call) => {
-  const given = options(call.argv.slice(1), {
-    short: 'Ffvieom',
-    long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'],
-    stop: true,
-  })
-  const programs = [
-    ...given.all('e', 'source'),
-    ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined
-      ? given.operands.slice(0, 1)
-      : []),
-  ]
-  for (const file of given.all('f', 'file'))
-    for (const text of call.walker.streams.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
-  const assigned = given
-    .all('v', 'assign')
-    .map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`))
-    .join('')
-  for (const program of programs) {
-    call.walker.code(plain(program))
-    judgeCode(assigned + plain(program), 'awk', call)
-    if (/\bsystem\b|\|/.test(program))
-      for (const line of knownLines(call)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
-    // Lines of the input that the program hands to a shell.
-    if (/system\s*\(\s*\$|\|&?\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program))
-      for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
-  }
-  const everything =
-    (call.stdin ?? []).some((text) => text.includes(TREE)) &&
-    programs.every((program) => !/[/~]|==/.test(plain(program)))
-  const files = given.operands.slice(1).flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
-  const read = [...(call.stdin ?? []), ...files]
-  // The first column of a table of disks; the homes in a table of accounts.
-  if (read.includes(DEVICES) && /\bprint\s*\(?\$1\s*[;)}]/.test(plain(programs[0] ?? ''))) return [DEVICES]
-  if (
-    given.get('F', 'field-separator') === ':' &&
-    /^[^=/~]*(?:>=[^=/~]*)?\bprint\s+\$6\s*\}\s*$/.test(plain(programs[0] ?? ''))
-  )
-    return homesOf(call.shell)
-  const column = /^\s*(?:\/[^/]*\/\s*)?\{\s*print\s*\(?\$(\d)\)?;?\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
-  if (column !== undefined && given.get('F', 'field-separator') === undefined && read.some(isConstant))
-    return read.filter(isConstant).map((text) => columnOf(text, Number(column)))
-  const recased = /^\s*\{\s*print\s+to(low|upp)er\(\s*\$0\s*\)\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
-  if (recased !== undefined && call.stdin)
-    return call.stdin.map((text) => (recased === 'low' ? text.toLowerCase() : text.toUpperCase()))
-  const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'), call)
-  if (given.all('i').includes('inplace'))
-    for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
-  return printed
-}
-
-/** The first lines of an input that is known. */
-function knownLines(call: Call): string[] {
-  return (call.stdin ?? [])
-    .filter((text) => !hasUnknown(text))
-    .flatMap((text) => text.split('\n').filter((line) => line !== ''))
-    .slice(0, 20)
-}
-
-/** One word of each line; any line may be one of those that a pattern picks out. */
-function columnOf(text: string, at: number): string {
-  return text
-    .split('\n')
-    .map((line) => `${at === 0 ? line : (fieldsOf(line)[at - 1] ?? '')}\n`)
-    .join('')
-}
-
-/** `$0`, `$1`, ... of a program as the strings that one line makes of them. */
-function withFields(program: string, line: string): string {
-  const fields = fieldsOf(line)
-  return program.replace(
-    /\$(\d)/g,
-    (_, number: string) =>
-      `"${(number === '0' ? line : (fields[Number(number) - 1] ?? '')).replace(/["\\]/g, '\\$&')}"`,
-  )
-}
-
-const LINE_EDITORS = /^(?:vim?|nvim|ex|ed|red|gvim|rvim)$/
-
-/** vim -c '!cmd', +'!cmd', ex scripts on stdin. */
-const editor: Program = (call) => {
-  const words = call.argv.slice(1).map(plain)
-  const lines = words.flatMap((word, i) =>
-    /^(-\w*c|--cmd)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : [],
-  )
-  // A file of commands, or of keys.
-  for (const [i, word] of call.argv.slice(1).entries())
-    if (/^-[Ssl]$/.test(words[i - 1] ?? ''))
-      for (const text of call.walker.streams.contents(word, call.shell))
-        if (text !== UNKNOWN) lines.push(...(words[i - 1] === '-l' ? [`lua ${plain(text)}`] : plain(text).split('\n')))
-  const batch =
-    words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(?:ex|ed|red)$/.test(basename(call.argv[0] ?? ''))
-  if (batch) for (const text of call.stdin ?? []) lines.push(...text.split('\n'))
-  const files = words.filter(
-    (word, i) => !/^[-+]/.test(word) && !/^(-\w*[cST]|--cmd|-u|-i|-p|--prompt|-o)$/.test(words[i - 1] ?? ''),
-  )
-  const saves = lines.some((line) => /(?:^|\||:|\s)(?:w|wq|x|xit|wa|wqa|xa|ZZ|up|update|write)!?\s*(?:\||$)/.test(line))
-  const empties = lines.some((line) =>
-    /^:?\s*(?:silent!?\s*)?(?:%|,|1,\$|0,\$|g\/.*\/)\s*d(?:elete)?\b|\bggdG\b/.test(line),
-  )
-  if (saves && LINE_EDITORS.test(basename(call.argv[0] ?? '')))
-    for (const file of files) call.walker.effect(empties ? 'overwrite' : 'edit', file, call.shell, call.argv)
-  for (const line of lines) {
-    const shell =
-      /^:?\s*(?:sil(?:ent)?!?\s*)?(?:exec?(?:ute)?\s*["'])?(?:[%\d,$.]*|r(?:ead)?\s*|w(?:rite)?\s*|term(?:inal)?\s*|te\s*)!\s*(.+?)["']?$/s.exec(
-        line,
-      )
-    if (shell?.[1]) call.walker.tryScript(shell[1], call.shell)
-    const writes = /^:?\s*(?:w|write|wq|sav(?:eas)?|x)!?\s+(\/[^\s|]+)/.exec(line)
-    if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
-    if (/\b(system|systemlist|jobstart|termopen|os\.execute|job_start|term_start|delete|writefile)\s*\(/.test(line))
-      judgeCode(line.replace(/^:?\s*(call|lua|py3?|python3?)\s+/, ''), 'vim', call)
-    const rust = /^:?\s*(?:py3?|python3?|perl|ruby|lua)\s+(.*)$/s.exec(line)
-    if (rust?.[1]) judgeCode(rust[1], 'python', call)
-  }
-  return undefined
-}
-
-const emacs: Program = (call) => {
-  for (const [i, word] of call.argv.entries())
-    if (/^(?:--?(?:eval|execute)|-e)$/.test(word)) judgeCode(plain(call.argv[i + 1] ?? ''), 'lisp', call)
-  for (const word of call.argv) {
-    const code = /^--(?:eval|execute)=(.*)$/s.exec(plain(word))?.[1]
-    if (code) judgeCode(code, 'lisp', call)
-  }
-  const text = call.argv.join('\n')
-  if (/-batch\b/.test(text) && /save-buffer/.test(text))
-    for (const word of call.argv.slice(1))
-      if (word.startsWith('/'))
-        call.walker.effect(/erase-buffer/.test(text) ? 'overwrite' : 'edit', word, call.shell, call.argv)
-  return undefined
 }
 
 export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {

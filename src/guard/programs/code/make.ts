@@ -1,6 +1,7 @@
 /** make: recipes of makefiles that are known here, with their variables put in. */
 import { resolvePath } from '../../words/paths.js'
 import { plain, unique } from '../../words/text.js'
+import { judgeCode } from './inline.js'
 import { type Call, known, options, type Program } from '../row/call.js'
 
 export const make: Program = (call) => {
@@ -38,7 +39,7 @@ export const make: Program = (call) => {
       const written = recipe
         .replace(/\$(?:\((\w+)\)|\{(\w+)\})/g, (whole, round?: string, curly?: string) => {
           const name = round ?? curly ?? ''
-          return variables.get(name) ?? environment.variables.get(name)?.values[0] ?? whole
+          return variables.get(name) ?? outside(environment, name) ?? whole
         })
         .replaceAll('$$', '$')
       if (written.includes('{{') && !recipe.includes('{{')) call.walker.code(written)
@@ -47,6 +48,11 @@ export const make: Program = (call) => {
     for (const match of plain(text).matchAll(/\$\(shell ([^)]*)\)/g)) call.walker.tryScript(match[1] ?? '', inner)
   }
   for (const word of given.operands) {
+    // `make x` builds it from x.c without a makefile.
+    for (const text of ['.c', '.cc', '.cpp', '.sh'].flatMap((end) => [
+      ...call.walker.streams.contents(`${word}${end}`, inner),
+    ]))
+      if (known(text)) judgeCode(plain(text), 'c', call)
     const value = /^[A-Za-z_]\w*:?=(.*)$/s.exec(plain(word))?.[1]
     const shell = value === undefined ? undefined : /\$\(shell ([^)]*)\)/.exec(value)?.[1]
     if (shell) call.walker.tryScript(shell, inner)
@@ -55,6 +61,10 @@ export const make: Program = (call) => {
     if (program) call.walker.tryScript(program, inner)
   }
   return undefined
+}
+
+function outside(shell: Call['shell'], name: string): string | undefined {
+  return shell.variables.get(name)?.values[0] ?? shell.around.variables[name]
 }
 
 /** What `$(NAME)` means in a makefile: the command line wins over the file, the file over the environment. */

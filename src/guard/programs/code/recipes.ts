@@ -143,11 +143,12 @@ export const jq: Program = (call, name) => {
   const filter = plain(given.operands[0] ?? '')
   const [, literal, coded] = /^\s*("(?:[^"\\]|\\.)*")\s*(\|\s*@base64d)?\s*$/.exec(filter) ?? []
   // `jq -R @base64d`: each line of the input as a text.
-  const [line] = call.stdin ?? []
+  const input = given.operands.length > 1 ? contents(call, given.operands[1] ?? '') : call.stdin
+  const [line] = input ?? []
   if (given.has('R', 'raw-input') && /^(?:\.\s*\|\s*)?@base64d$/.test(filter.trim()) && known(line))
     return [`${decodeBase64(line.trim()) ?? UNKNOWN}\n`]
   const raw = name === 'yq' || given.has('r', 'raw-output', 'j', 'join-output')
-  if (literal === undefined) return raw ? fieldOf(filter, call.stdin) : undefined
+  if (literal === undefined) return raw ? fieldOf(filter, input) : undefined
   try {
     const text = String(JSON.parse(literal))
     return [`${coded === undefined ? (raw ? text : literal) : (decodeBase64(text) ?? UNKNOWN)}\n`]
@@ -160,7 +161,9 @@ function fieldOf(filter: string, stdin: Call['stdin']): Alternatives | undefined
   const [text] = stdin ?? []
   if (!known(text) || !/^\.[\w.]*$/.test(filter)) return undefined
   try {
-    let value: unknown = JSON.parse(text)
+    // Of YAML, a key and its value on a line.
+    const [, key, plainValue] = /^\s*([\w-]+):[ \t]+["']?([^"'\n{[]*)["']?\s*$/.exec(text) ?? []
+    let value: unknown = key === undefined ? JSON.parse(text) : { [key]: plainValue }
     for (const key of filter.split('.').filter((part) => part !== ''))
       value = (value as Record<string, unknown> | null)?.[key]
     return typeof value === 'string' ? [`${value}\n`] : undefined

@@ -1,6 +1,6 @@
 /** sed: the commands and files in its scripts, and what it makes of a known input. */
 import { EMPTY, plain, UNKNOWN } from '../../words/text.js'
-import { type Call, options, type Program } from '../row/call.js'
+import { type Call, COMMAND_TEXT, options, type Program } from '../row/call.js'
 
 /** `s/# %wheel/%wheel/`: a word is changed where it stands, and not root's. */
 const SWAPS_WORDS = /^\s*s([/|#,])(?!(?:(?!\1).)*root)(?:(?!\1).)*[A-Za-z%_]{3}(?:(?!\1).)*\1.+\1[gI\d]*\s*$/
@@ -47,6 +47,8 @@ export const sed: Program = (call) => {
         scripts.length > 0 && scripts.every((script) => harmless.some((pattern) => pattern.test(plain(script))))
       const kind = empties ? 'overwrite' : gentle ? 'append' : 'edit'
       call.walker.effect(kind, file, call.shell, call.argv, empties ? EMPTY : undefined)
+      const made = sedOutput(scripts.map(plain), call, [file])
+      if (made?.every((text) => text !== UNKNOWN)) call.walker.streams.write(file, made, false, call.shell)
     }
     return undefined
   }
@@ -115,7 +117,7 @@ function applied(text: string, { pattern, replacement, flags }: Substitution): s
   const start = /^\^([\w =:<>-]+)$/.exec(pattern)?.[1]
   if (start !== undefined) return text.replace(new RegExp(`^${start}`, 'gm'), () => to)
   // What was a secret before it was changed is one afterwards.
-  return text.includes('{{') ? text : UNKNOWN
+  return text.includes('{{') || COMMAND_TEXT.test(text) ? text : UNKNOWN
 }
 
 export function sedOutput(
@@ -139,7 +141,7 @@ export function sedOutput(
     let out = text
     for (const script of scripts) {
       const found = substitutions(script)
-      if (found.length === 0) return text.includes('{{') ? text : UNKNOWN
+      if (found.length === 0) return text.includes('{{') || COMMAND_TEXT.test(text) ? text : UNKNOWN
       for (const one of found) out = out === UNKNOWN ? UNKNOWN : applied(out, one)
     }
     return out

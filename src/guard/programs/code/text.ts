@@ -11,6 +11,8 @@ export interface Outside {
   readonly home: string
   readonly args: readonly string[]
   readonly stdin: string | undefined
+  /** What a file holds, where this command or its session wrote it. */
+  file(name: string): string | undefined
   variable(name: string): string | undefined
 }
 
@@ -46,10 +48,10 @@ export function strings(source: string): { text: string; start: number; end: num
 }
 
 const ASKS_OUTSIDE =
-  /argv|HOME|\bshift\b|env|home|expanduser|expand_path|stdin|input|gets|sep\b|separator|readFileSync/i
+  /argv|HOME|\bshift\b|env|home|expanduser|expand_path|stdin|input|gets|sep\b|separator|readFileSync|\.read\b|get_contents/i
 
 /** Arguments, variables of the environment, standard input, home and the path separator, where they are known. */
-function withOutside(code: string, { home, args, stdin, variable }: Outside): string {
+function withOutside(code: string, { home, args, stdin, variable, file }: Outside): string {
   // The code itself is one of the words; what follows it are its arguments.
   const given = args
     .slice(
@@ -88,6 +90,13 @@ function withOutside(code: string, { home, args, stdin, variable }: Outside): st
     .replace(
       /\bsys\.stdin\.read(?:line)?\(\)|\binput\(\)|<STDIN>|\bSTDIN\.read\b|\$stdin\.read\b|\breadFileSync\(\s*0\b[^)]*\)|\bgets\b(?!\s*\()/g,
       (whole) => (stdin === undefined ? whole : JSON.stringify(stdin.trim())),
+    )
+    .replace(
+      /\bopen\(\s*["']([^"'\n]+)["']\s*\)\.read\(\)|\b(?:readFileSync|File\.read|IO\.read|file_get_contents)\(?\s*["']([^"'\n]+)["'](?:,[^)]*)?\)?/g,
+      (whole, one?: string, two?: string) => {
+        const text = file(one ?? two ?? '')
+        return text === undefined ? whole : JSON.stringify(text.trim())
+      },
     )
 }
 

@@ -148,7 +148,11 @@ function carry(call: Call, source: string, targets: readonly string[]): void {
     const path = call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? ''
     if (path === '' || !isConstant(path)) continue
     const text = from === '/dev/stdin' ? (call.stdin ?? undefined) : call.shell.files.get(from)
-    if (text) call.shell.files.set(path, text)
+    if (text) call.walker.streams.write(path, text, false, call.shell)
+    // A directory takes what is in it along.
+    else
+      for (const [inside, held] of [...call.shell.files])
+        if (inside.startsWith(`${from}/`)) call.shell.files.set(path + inside.slice(from.length), held)
     // Also the commands after this one know what the copy is.
     if (PROGRAM.test(from)) call.shell.files.set(path, [`exec ${from} "$@"\n`])
     const link = basename(call.argv[0] ?? '') === 'ln'
@@ -200,6 +204,7 @@ export const rsync: Program = (call) => {
   else
     for (const landing of landings(given.operands.slice(0, -1), target, false))
       call.walker.effect('overwrite', landing, call.shell, call.argv)
+  for (const source of given.operands.slice(0, -1)) carry(call, source, landings([source], target, false))
   if (given.has('remove-source-files'))
     for (const source of given.operands.slice(0, -1)) call.walker.effect('delete-tree', source, call.shell, call.argv)
   return undefined

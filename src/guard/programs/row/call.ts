@@ -151,10 +151,20 @@ export function homesOf(shell: ShellState): Alternatives {
   return [`/root\n${shell.home.join('\n')}\n`]
 }
 
-/** What `env`, `set` and `declare -p` print of the variables that hold a secret; undefined where none does. */
-export function listed(shell: ShellState): Alternatives | undefined {
-  const lines = [...shell.variables].flatMap(([name, { values }]) =>
-    values.filter((value) => value.includes('{{')).map((value) => `${name}=${value}\n`),
+/** A command line that does harm, as an argument or a text: a shell behind the program may get to read it. */
+export const COMMAND_TEXT = /(?:^|[\s;&|+=])(?:rm|dd|shred|wipefs|find|mkfs\S*|chmod|chown)\s+[-/~.\w]/
+
+/**
+ * What `env` prints of the variables that hold a secret, or a command; undefined where none does. `set` and
+ * `declare -p` print it so that a shell can read it again.
+ */
+export function listed(shell: ShellState, quote = (name: string, value: string) => `${name}=${value}`) {
+  const names = new Set([...Object.keys(shell.around.variables), ...[...shell.variables].map(([name]) => name)])
+  const lines = [...names].flatMap((name) =>
+    shell
+      .get(name)
+      .values.filter((value) => value.includes('{{') || COMMAND_TEXT.test(value))
+      .map((value) => `${quote(name, value)}\n`),
   )
   return lines.length > 0 ? [lines.join('')] : undefined
 }

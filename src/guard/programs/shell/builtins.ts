@@ -5,6 +5,7 @@ import { mayHoldCode } from '../../words/folding.js'
 import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
 import { type Call, fieldsOf, listed, options, type Program, splitString } from '../row/call.js'
 import { DIRECTORY_BUILTINS } from './directories.js'
+import { functionsOf, NAMING_BUILTINS } from './naming.js'
 import { formatted } from './printf.js'
 import { subscripted } from './subscripts.js'
 
@@ -33,6 +34,8 @@ export function judgeVariable(
     for (const value of values) call.walker.external(['perl', '-e', value], call.shell.fork(), null)
   if (name === 'PYTHONSTARTUP')
     for (const value of values) call.walker.external(['python3', value], call.shell.fork(), null)
+  if (name === 'NODE_OPTIONS')
+    for (const value of values) call.walker.external(['node', ...splitString(value), '-e', '0'], call.shell.fork(), null)
   if (name === 'TAR_OPTIONS')
     for (const value of values) call.walker.external(['tar', ...splitString(value)], call.shell.fork(), null)
   // `LESS=+!CMD`: what less does first.
@@ -91,7 +94,13 @@ const declare: Program = (call) => {
         call.shell.get(name).values.map((value) => value[recase]()),
       )
   }
-  return call.argv.some((word) => /^-\w*p/.test(word)) ? listed(call.shell) : NOTHING
+  if (call.argv.some((word) => /^-\w*f/.test(word)) && call.argv[0] !== 'export')
+    return functionsOf(call.argv.slice(1), call.shell)
+  return call.argv.some((word) => /^-\w*p/.test(word)) ? listed(call.shell, declared) : NOTHING
+}
+
+function declared(name: string, value: string): string {
+  return `declare -- ${name}="${value.replace(/["$`\\]/g, '\\$&')}"`
 }
 
 const unset: Program = ({ argv, shell }) => {
@@ -185,26 +194,12 @@ const set: Program = ({ argv, shell }) => {
     const operands = options(argv.slice(1), { short: 'o', stop: true }).operands.filter((arg) => !arg.startsWith('+'))
     if (operands.length > 0) shell.positional = operands
   }
-  return argv.length === 1 ? listed(shell) : NOTHING
+  return argv.length === 1 ? listed(shell, (name, value) => `${name}='${value}'`) : NOTHING
 }
 
 const shift: Program = ({ argv, shell }) => {
   const count = /^\d+$/.test(argv[1] ?? '') ? Number(argv[1]) : 1
   if (shell.positionalWays) shell.positionalWays = shell.positionalWays.map((way) => way.slice(count))
-  return NOTHING
-}
-
-const alias: Program = ({ argv, shell }) => {
-  for (const word of argv.slice(1)) {
-    const text = /^([^=]+)=(.*)$/s.exec(word)
-    if (text) shell.aliases.set(text[1] ?? '', plain(text[2] ?? ''))
-  }
-  return argv.length > 1 ? NOTHING : ANYTHING
-}
-
-const unalias: Program = ({ argv, shell }) => {
-  if (argv.includes('-a')) shell.aliases.clear()
-  for (const name of argv.slice(1)) shell.aliases.delete(name)
   return NOTHING
 }
 
@@ -268,58 +263,11 @@ const printf: Program = (call) => {
   return NOTHING
 }
 
-/** `hash -p /bin/rm ls` gives a command another meaning. */
-const hash: Program = ({ argv, shell }) => {
-  const given = options(argv.slice(1), { short: 'p' })
-  const path = given.get('p')
-  if (path) for (const name of given.operands) shell.aliases.set(name, path)
-  return NOTHING
-}
-
-/** `history -s TEXT` keeps what `fc -s` runs. */
-const history: Program = ({ argv, shell, walker }) => {
-  if (/^-[wa]$/.test(argv[1] ?? ''))
-    for (const file of argv[2] === undefined ? shell.get('HISTFILE').values : [argv[2]])
-      if (!/^\/dev\/null$|^$/.test(file)) walker.effect(argv[1] === '-a' ? 'append' : 'overwrite', file, shell, argv)
-  if (argv[1] === '-s') walker.tryScript(argv.slice(2).map(plain).join(' '), shell)
-  // `history -a; history -c; history -r`: what was written to the file is read again, with what other shells wrote.
-  const [saved, cleared] = walker.commands.slice(-3, -1).map((words) => words.join(' '))
-  if (argv.slice(1).some((arg) => /^-\w*c/.test(arg))) walker.report('wipe-history', argv)
-  else if (argv[1] === '-r' && saved === 'history -a' && cleared === 'history -c') walker.findings.pop()
-  return ANYTHING
-}
-
-/** `complete -C cmd`, `bind -x '"k":cmd'`, `compgen -C cmd`: text that is run later. */
-const readlineHook: Program = ({ argv, shell, walker }) => {
-  const given = options(argv.slice(1), { short: 'CxFGPSXWAo' })
-  // `compgen -G PATTERN` prints the names that the pattern matches.
-  const pattern = argv[0] === 'compgen' ? given.get('G') : undefined
-  if (pattern !== undefined) return [`${activate(pattern)}\n`]
-  if (argv[0] === 'compgen' && given.has('d', 'f')) return given.operands.map((start) => `${activate(`${start}*`)}\n`)
-  for (const text of [...given.all('C'), ...given.all('x')])
-    walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
-  // The words of `-W` are expanded, the function of `compgen -F` is called.
-  for (const text of given.all('W')) walker.prompt(plain(text), shell)
-  if (argv[0] === 'compgen') for (const name of given.all('F')) walker.tryScript(name, shell)
-  return ANYTHING
-}
-
-/** `fc -e EDITOR`: the editor is a command line. */
-const fc: Program = ({ argv, shell, walker }) => {
-  for (const line of options(argv.slice(1), { short: 'e' }).all('e')) walker.tryScript(plain(line), shell)
-  return ANYTHING
-}
-
-/** `type -P NAME`, `type -p NAME` print where a program is. */
-const type: Program = ({ argv }) => {
-  const given = options(argv.slice(1))
-  return given.has('p', 'P') ? given.operands.map((name) => `/usr/bin/${name}\n`) : ANYTHING
-}
-
 const silent: Program = () => NOTHING
 
 export const BUILTINS: Readonly<Record<string, Program>> = {
   ...DIRECTORY_BUILTINS,
+  ...NAMING_BUILTINS,
   export: declare,
   declare,
   typeset: declare,
@@ -331,8 +279,6 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
   readarray: mapfile,
   set,
   shift,
-  alias,
-  unalias,
   trap,
   eval: evaluate,
   '.': source,
@@ -342,12 +288,6 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
   break: stop,
   logout: stop,
   printf: subscripted(printf),
-  hash,
-  type,
-  history,
-  complete: readlineHook,
-  compgen: readlineHook,
-  bind: readlineHook,
   ':': silent,
   true: silent,
   false: silent,
@@ -359,7 +299,6 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
   },
   let: subscripted(silent),
   wait: subscripted(silent),
-  fc,
   disown: silent,
   umask: silent,
   continue: silent,

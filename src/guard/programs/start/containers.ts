@@ -1,7 +1,7 @@
 /** Containers and far machines: a path inside is the host's only where a mount says so. */
 import { nameList } from '../../../contract/quote.js'
 import { resolvePath } from '../../words/paths.js'
-import { plain, UNKNOWN } from '../../words/text.js'
+import { hasUnknown, plain, UNKNOWN } from '../../words/text.js'
 import { type Call, options, type Program } from '../row/call.js'
 
 /** Options with a value. */
@@ -20,6 +20,8 @@ export const docker: Program = (call, name) => {
   const [copied, target] = words[0] === 'cp' ? options(words.slice(1)).operands : []
   if (copied?.includes(':') && target !== undefined && !target.includes(':') && target !== '-')
     call.walker.effect('overwrite', target, call.shell, call.argv)
+  if ((name === 'docker-compose' || words.includes('compose')) && words.some((word) => /^(?:up|run|start)$/.test(word)))
+    composed(call)
   const at = words.findIndex((word) => /^(run|exec|create)$/.test(plain(word)))
   if (
     name !== 'docker-compose' &&
@@ -59,10 +61,28 @@ export const docker: Program = (call, name) => {
   return undefined
 }
 
+/** A compose file that this command or its session wrote: its commands, with what all its services mount. */
+function composed(call: Call): void {
+  const given = options(call.argv.slice(1), { short: 'fp', long: ['file', 'project-name'] })
+  const named = given.all('f', 'file')
+  const files = named.length > 0 ? named : ['compose.yml', 'compose.yaml', 'docker-compose.yml', 'docker-compose.yaml']
+  for (const text of files.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])) {
+    if (hasUnknown(text)) continue
+    const mounts = new Map<string, string>()
+    for (const [, host = '', inside = ''] of plain(text).matchAll(/(?<![\w.])([/~][^\s:"',]*):(\/[^\s:"',\]]*)(?!:ro)/g))
+      mounts.set(resolvePath(inside, '/'), host.replace(/^~/, () => call.shell.home[0] ?? '~'))
+    for (const [, line = ''] of plain(text).matchAll(/^\s*(?:command|entrypoint):\s*(.+)$/gm)) {
+      const words = line.startsWith('[') ? line.replace(/[[\],"']+/g, ' ') : line.replace(/^["']|["']$/g, '')
+      call.walker.namesakes.inside(mounts, () => call.walker.tryScript(words, call.shell))
+    }
+  }
+}
+
 function mountsOf(given: ReturnType<typeof options>, call: Call): Map<string, string> {
   const mounts = new Map<string, string>()
   const add = (host: string, inside: string): void => {
-    const source = call.shell.cwd.map((cwd) => resolvePath(host, cwd))[0] ?? ''
+    const named = call.shell.cwd.map((cwd) => resolvePath(host, cwd))[0] ?? ''
+    const source = call.walker.namesakes.meaning(named) ?? call.walker.disk.real(named) ?? named
     if (/^[./~\uFDD0]/.test(host)) mounts.set(resolvePath(inside, '/'), source)
   }
   for (const volume of given.all('v', 'volume')) {

@@ -1,7 +1,7 @@
 /** Programs that make command lines of their input: xargs, parallel, at, and tools that run each of their arguments. */
 import { nameList } from '../../../contract/quote.js'
 import { type Alternatives, NOTHING, plain, unique, UNKNOWN } from '../../words/text.js'
-import { options, type Program } from '../row/call.js'
+import { type Call, options, type Program } from '../row/call.js'
 
 /** Options with a value. */
 const XARGS_VALUES = nameList('arg-file delimiter eof replace max-lines max-args max-procs max-chars process-slot-var')
@@ -68,7 +68,7 @@ export const parallel: Program = (call) => {
   const items =
     at < 0
       ? (call.stdin ?? [UNKNOWN]).flatMap((text) => text.split('\n')).filter((item) => item !== '')
-      : call.argv.slice(at + 1).filter((arg) => !/^:::/.test(arg))
+      : itemsOf(call, at)
   // The input goes to each command as a whole.
   if (given.has('pipe')) return call.walker.script(template, call.shell.fork(), call.stdin)
   for (const item of unique(items)) {
@@ -82,6 +82,14 @@ export const parallel: Program = (call) => {
     call.walker.script(line, call.shell.fork())
   }
   return undefined
+}
+
+/** `::: ITEMS`, `:::: FILES`. */
+function itemsOf(call: Call, at: number): string[] {
+  const words = call.argv.slice(at + 1).filter((arg) => !/^:::/.test(arg))
+  if (!/^::::/.test(call.argv[at] ?? '')) return words
+  const texts = words.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  return texts.flatMap((text) => text.split('\n')).filter((item) => item !== '')
 }
 
 /** Options with a value. */

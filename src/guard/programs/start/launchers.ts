@@ -3,7 +3,7 @@
  */
 import { plain, UNKNOWN } from '../../words/text.js'
 import { judgeCode } from '../code/inline.js'
-import { type Call, options, type OptionSpec, type Program } from '../row/call.js'
+import { type Call, known, options, type OptionSpec, type Program } from '../row/call.js'
 
 /** `su -c CMD`, `script -c CMD`, `flock FILE -c CMD`, `nix-shell --run CMD`: the command line is an option's value. */
 export const byOption: Program = (call, name) => {
@@ -71,12 +71,20 @@ export const sshpass: Program = (call) => {
   return given.operands.length > 0 ? call.walker.argv(given.operands, call.shell.fork(), call.stdin) : undefined
 }
 
+/** The lines of a file of commands that this command or its session wrote. */
+function linesOf(call: Call, file: string): string[] {
+  return call.walker.streams.contents(file, call.shell).flatMap((text) => (known(text) ? plain(text).split('\n') : []))
+}
+
 /** gdb --args PROGRAM ...; -ex 'shell CMD', -ex '!CMD'. */
 export const gdb: Program = (call) => {
   const at = call.argv.findIndex((arg) => arg === '--args' || arg === '-args')
-  for (const [i, arg] of call.argv.entries()) {
-    if (!/^--?(ex|eval-command|o|one-line)$/.test(arg)) continue
-    const line = plain(call.argv[i + 1] ?? '')
+  const lines = call.argv.flatMap((arg, i) => {
+    const value = call.argv[i + 1] ?? ''
+    if (/^--?(ex|eval-command|o|one-line)$/.test(arg)) return [plain(value)]
+    return /^--?(x|command|s|source|ix|ex)$/.test(arg) ? linesOf(call, value) : []
+  })
+  for (const line of lines) {
     const shell = /^(?:(?:platform )?shell|!|make)\s*(.*)$/s.exec(line)
     const code = /^(?:python|py|pi)\s+(.*)$/s.exec(line)
     if (shell) call.walker.script(shell[1] ?? '', call.shell.fork())
@@ -113,6 +121,11 @@ export const bwrap: Program = (call) => {
 
 /** tmux new-session 'cmd', tmux send-keys 'cmd' Enter; screen -X stuff: a word with blanks is typed or run. */
 export const terminal: Program = (call, name) => {
+  const option = name === 'tmux' ? '-f' : '-c'
+  const configured = call.argv.flatMap((word, i) => (word === option ? linesOf(call, call.argv[i + 1] ?? '') : []))
+  for (const line of configured)
+    for (const text of [line.replace(/^\s*(?:screen|exec|run(?:-shell)?|new\S*|split\S*)\s+/, ''), ...quotedIn(line)])
+      call.walker.tryScript(text, call.shell)
   for (const word of call.argv.slice(1))
     if (/\s/.test(word))
       call.walker.tryScript(
@@ -130,6 +143,10 @@ export const terminal: Program = (call, name) => {
   const given = options(call.argv.slice(verb + 1), { short: 'sntcFexyltL', stop: true })
   if (given.operands.length > 0) call.walker.script(given.operands.map(plain).join(' '), call.shell.fork())
   return undefined
+}
+
+function quotedIn(line: string): string[] {
+  return [...line.matchAll(/(["'])(.*?)\1/g)].map((match) => match[2] ?? '')
 }
 
 /** Terminal emulators: `xterm -e CMD ...`. */

@@ -59,6 +59,15 @@ const wrap: Program = (call, name) => {
   return call.walker.external(rest, inner, call.stdin)
 }
 
+/** `run-parts DIR`: each file in it is started. */
+const runParts: Program = (call) => {
+  for (const word of options(call.argv.slice(1), { long: ['arg', 'regex'] }).operands)
+    for (const directory of call.shell.cwd.map((cwd) => resolvePath(word, cwd)))
+      for (const path of [...call.shell.files.keys()])
+        if (path.startsWith(`${directory}/`)) call.walker.external([path], call.shell.fork(), null)
+  return undefined
+}
+
 const command: Program = (call, name) => {
   const given = options(call.argv.slice(1), { short: name === 'exec' ? 'a' : '', stop: true })
   if (name === 'command' && given.has('v', 'V'))
@@ -80,6 +89,7 @@ export const WRAPPING: Readonly<Record<string, Program>> = {
     emulator,
   ),
   env,
+  'run-parts': runParts,
   xargs,
   parallel,
   ssh,

@@ -1,0 +1,81 @@
+/** awk: commands in its programs, and what it prints of lines that are known. */
+import { DEVICES, hasUnknown, isConstant, plain, TREE, UNKNOWN } from '../../words/text.js'
+import { type Call, fieldsOf, homesOf, options, type Program } from '../row/call.js'
+import { judgeCode, printedBy } from './inline.js'
+
+export const awk: Program = (call) => {
+  const given = options(call.argv.slice(1), {
+    short: 'Ffvieom',
+    long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'],
+    stop: true,
+  })
+  const programs = [
+    ...given.all('e', 'source'),
+    ...(given.get('f', 'file') === undefined && given.get('e', 'source') === undefined
+      ? given.operands.slice(0, 1)
+      : []),
+  ]
+  for (const file of given.all('f', 'file'))
+    for (const text of call.walker.streams.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
+  const assigned = given
+    .all('v', 'assign')
+    .map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`))
+    .join('')
+  for (const program of programs) {
+    call.walker.code(plain(program))
+    judgeCode(assigned + plain(program), 'awk', call)
+    if (/\bsystem\b|\|/.test(program))
+      for (const line of knownLines(call)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
+    // Lines of the input that the program hands to a shell.
+    if (/system\s*\(\s*\$|\|&?\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program))
+      for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
+  }
+  const everything =
+    (call.stdin ?? []).some((text) => text.includes(TREE)) &&
+    programs.every((program) => !/[/~]|==/.test(plain(program)))
+  const files = given.operands.slice(1).flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  const read = [...(call.stdin ?? []), ...files]
+  // The first column of a table of disks; the homes in a table of accounts.
+  if (read.includes(DEVICES) && /\bprint\s*\(?\$1\s*[;)}]/.test(plain(programs[0] ?? ''))) return [DEVICES]
+  if (
+    given.get('F', 'field-separator') === ':' &&
+    /^[^=/~]*(?:>=[^=/~]*)?\bprint\s+\$6\s*\}\s*$/.test(plain(programs[0] ?? ''))
+  )
+    return homesOf(call.shell)
+  const column = /^\s*(?:\/[^/]*\/\s*)?\{\s*print\s*\(?\$(\d)\)?;?\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
+  if (column !== undefined && given.get('F', 'field-separator') === undefined && read.some(isConstant))
+    return read.filter(isConstant).map((text) => columnOf(text, Number(column)))
+  const recased = /^\s*\{\s*print\s+to(low|upp)er\(\s*\$0\s*\)\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
+  if (recased !== undefined && call.stdin)
+    return call.stdin.map((text) => (recased === 'low' ? text.toLowerCase() : text.toUpperCase()))
+  const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'), call)
+  if (given.all('i').includes('inplace'))
+    for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
+  return printed
+}
+
+/** The first lines of an input that is known. */
+function knownLines(call: Call): string[] {
+  return (call.stdin ?? [])
+    .filter((text) => !hasUnknown(text))
+    .flatMap((text) => text.split('\n').filter((line) => line !== ''))
+    .slice(0, 20)
+}
+
+/** One word of each line; any line may be one of those that a pattern picks out. */
+function columnOf(text: string, at: number): string {
+  return text
+    .split('\n')
+    .map((line) => `${at === 0 ? line : (fieldsOf(line)[at - 1] ?? '')}\n`)
+    .join('')
+}
+
+/** `$0`, `$1`, ... of a program as the strings that one line makes of them. */
+function withFields(program: string, line: string): string {
+  const fields = fieldsOf(line)
+  return program.replace(
+    /\$(\d)/g,
+    (_, number: string) =>
+      `"${(number === '0' ? line : (fields[Number(number) - 1] ?? '')).replace(/["\\]/g, '\\$&')}"`,
+  )
+}
