@@ -28,8 +28,10 @@ const rows = readFileSync(new URL('../corpus/session-attacks.jsonl', import.meta
 async function isStopped(name: string, calls: readonly string[]): Promise<boolean> {
   const cwd = join(dir, name)
   mkdirSync(cwd)
-  const session = await engine.session(name, { cwd })
+  const session = await engine.session(name)
   try {
+    // A directory of its own: a link of one row must not be in the way of another.
+    expect(await session.run({ command: `cd ${cwd} && pwd` })).toMatchObject({ stdout: `${cwd}\n` })
     for (const command of calls.slice(0, -1))
       if ((await session.run({ command })).status === 'refused') return true
     return (await engine.check(calls.at(-1) ?? '', { session: name })).decision === 'deny'
