@@ -1,4 +1,5 @@
 /** The protocol server of one connection (or, over HTTP, of one request): tools, resources, instructions. */
+import { randomInt } from 'node:crypto'
 import type { Server } from '@modelcontextprotocol/server'
 import type { Engine } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
@@ -41,6 +42,7 @@ export function serverFor(client: Client, connection: Connection): Server {
       getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
     },
   })
+  hideNumbers(server)
   // 2026 has no messages that a client did not ask for; there a resource that it listens to changes.
   const waker = lasting && era === 'legacy' ? wakeUp(server, client, connection.id) : null
   const site: CallSite = { client, server, era, connection: connection.id ?? null, later: waker?.later }
@@ -57,6 +59,14 @@ export function serverFor(client: Client, connection: Connection): Server {
   if (id !== undefined) onClose(server, () => leaveOf(client, id))
   server.onerror = (error) => client.settings.log(`cerith: ${error.message}`)
   return server
+}
+
+/**
+ * An answer belongs to a question by its number alone. A command of this server can write into the server's input
+ * (`/proc/PID/fd/0`), so the SDK does not get to count from 0.
+ */
+function hideNumbers(server: Server): void {
+  Object.defineProperty(server, '_requestMessageId', { get: () => randomInt(2 ** 48 - 1), set: () => {} })
 }
 
 /** A connection is gone: so is its session, and in a while what it left running. */
