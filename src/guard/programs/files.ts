@@ -28,7 +28,8 @@ const split: Program = (call) => {
     call.walker.script(plain(line), call.shell.fork(), call.stdin)
   // The first piece: `xaa`, or with a name in front.
   const [file = '-', prefix = 'x'] = options(call.argv.slice(1), { short: 'abClnt' }).operands
-  if (file === '-' && call.stdin) call.walker.streams.write(`${prefix}aa`, call.stdin, false, call.shell)
+  const text = file === '-' ? call.stdin : call.walker.streams.contents(file, call.shell)
+  if (text) call.walker.streams.write(`${prefix}aa`, text, false, call.shell)
   return ANYTHING
 }
 

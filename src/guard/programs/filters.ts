@@ -108,8 +108,12 @@ export const basenc: Program = (call, name) => {
 export const xxd: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'cgls' })
   const texts = inputs(call, given.operands.slice(0, 1))
-  return given.has('r') ? decode(texts, decodeHex) : given.has('p') ? encode(texts, encodeHex) : ANYTHING
+  return given.has('r') ? decode(texts, decodeHex) : encode(texts, encodeHex)
 }
+
+/** od and hexdump. */
+export const hexes: Program = (call) =>
+  encode(inputs(call, options(call.argv.slice(1), { short: 'AjNStwens' }).operands), encodeHex)
 
 export const openssl: Program = (call) => {
   const [verb, ...rest] = call.argv.slice(1)

@@ -140,6 +140,12 @@ export const git: Program = (call) => {
           null,
         )
     }
+  } else if (/^(?:show|cat-file)$/.test(verb)) {
+    // `git show :FILE` prints a file that was added.
+    const file = /:(.+)$/.exec(rest.at(-1) ?? '')?.[1]
+    if (file !== undefined) return call.walker.streams.contents(file, inner)
+    const given = rest.filter((word) => word.includes('{{'))
+    return given.length > 0 ? given : undefined
   } else if (verb === 'config') {
     const [key = '', value = ''] = rest.filter((word) => !word.startsWith('-') && !/^[sg]et$/.test(word))
     if (value !== '') gitConfig(`${key}=${value}`, call)

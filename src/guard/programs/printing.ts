@@ -34,6 +34,7 @@ import {
   tac,
   through,
   tr,
+  hexes,
   xxd,
 } from './filters.js'
 
@@ -202,6 +203,8 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   base32,
   basenc,
   xxd,
+  od: hexes,
+  hexdump: hexes,
   openssl,
   tr,
   rev,

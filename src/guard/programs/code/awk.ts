@@ -1,6 +1,6 @@
 /** awk: commands in its programs, and what it prints of lines that are known. */
 import { DEVICES, hasUnknown, isConstant, plain, TREE, UNKNOWN } from '../../words/text.js'
-import { type Call, fieldsOf, homesOf, options, type Program } from '../row/call.js'
+import { fieldsOf, homesOf, options, type Program } from '../row/call.js'
 import { judgeCode, printedBy } from './inline.js'
 
 export const awk: Program = (call) => {
@@ -21,20 +21,23 @@ export const awk: Program = (call) => {
     .all('v', 'assign')
     .map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`))
     .join('')
+  const files = given.operands.slice(1).flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  const read = [...(call.stdin ?? []), ...files]
   for (const program of programs) {
     call.walker.code(plain(program))
     judgeCode(assigned + plain(program), 'awk', call)
     if (/\bsystem\b|\|/.test(program))
-      for (const line of knownLines(call)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
+      for (const line of knownLines(read)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
     // Lines of the input that the program hands to a shell.
     if (/system\s*\(\s*\$|\|&?\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program))
-      for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
+      for (const text of read) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
   }
+  // `print > FILE`: lines of the input come into it.
+  for (const [, file = ''] of programs.flatMap((program) => [...plain(program).matchAll(/>\s*"([^"]+)"/g)]))
+    if (read.some(isConstant)) call.walker.streams.write(file, read.filter(isConstant), true, call.shell)
   const everything =
     (call.stdin ?? []).some((text) => text.includes(TREE)) &&
     programs.every((program) => !/[/~]|==/.test(plain(program)))
-  const files = given.operands.slice(1).flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
-  const read = [...(call.stdin ?? []), ...files]
   // The first column of a table of disks; the homes in a table of accounts.
   if (read.includes(DEVICES) && /\bprint\s*\(?\$1\s*[;)}]/.test(plain(programs[0] ?? ''))) return [DEVICES]
   if (
@@ -55,8 +58,8 @@ export const awk: Program = (call) => {
 }
 
 /** The first lines of an input that is known. */
-function knownLines(call: Call): string[] {
-  return (call.stdin ?? [])
+function knownLines(texts: readonly string[]): string[] {
+  return texts
     .filter((text) => !hasUnknown(text))
     .flatMap((text) => text.split('\n').filter((line) => line !== ''))
     .slice(0, 20)

@@ -46,6 +46,11 @@ export function judgeCode(code: string, language: string, call: Call): void {
   if (forksForever(source)) call.walker.report('fork-bomb', [call.argv[0] ?? language, 'fork'])
   const there = inDirectory(source, call)
   if (starts) startedCommands(source, there)
+  // What is read from a file that this command or its session wrote, by code that starts something.
+  if (starts && call.shell.files.size > 0)
+    for (const [, name = ''] of source.matchAll(/(?:\bopen\b|\bread\w*|<|@ARGV\s*=)[^;\n]{0,40}?["']([^"'\n]+)["']/g))
+      for (const text of call.walker.streams.contents(name, call.shell))
+        if (!hasUnknown(text)) call.walker.tryScript(text, call.shell)
   if (
     /\b(?:exec|eval|Function|compile|instance_eval|load|loadstring|runIn\w*Context|Script)\s*\(?\s*["'`]/.test(source)
   ) {
@@ -192,11 +197,15 @@ function fileCalls(source: string, call: Call): void {
   const path = (from: number): string | undefined =>
     // The word is inside a string, and what follows its closing quote is not an argument.
     literals.some(({ start, end }) => start < from && from === end - 1) ? undefined : argument(source, from)
+  // A secret that the code was given may be what it writes.
+  const secrets = [...call.argv.slice(1), ...(call.stdin ?? [])].filter((text) => text.includes('{{'))
   const effect = (kind: Parameters<typeof call.walker.effect>[0], word: string | undefined, mode?: string): void => {
     if (word === undefined || word === '') return
     // R, Lisp and vim know the tilde; where it is only a name, nothing is lost by asking.
     const path = kind === 'delete-tree' ? word.replace(/^~(?=\/|$)/, () => call.shell.home[0] ?? '~') : word
     call.walker.effect(kind, path, call.shell, call.argv, mode)
+    if (secrets.length > 0 && /^(?:overwrite|append)$/.test(kind))
+      call.walker.streams.write(path, secrets, true, call.shell)
   }
   // A loop over a list of names: the names are the arguments.
   if (removesItsNames(source))

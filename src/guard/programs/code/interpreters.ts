@@ -148,7 +148,9 @@ export const interpret: Program = (call, name) => {
       for (const file of text.split(/[\n\0]/))
         if (file !== '') call.walker.effect('delete', file, call.shell, call.argv)
   // `perl -ne CODE`: each line of the input is `$_`.
-  const line = perlish && args.some((arg) => /^-[a-zA-Z0-9]*[np]/.test(arg)) ? call.stdin?.find(known) : undefined
+  const named = given.operands.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  const lines = [...(call.stdin ?? []), ...named]
+  const line = perlish && args.some((arg) => /^-[a-zA-Z0-9]*[np]/.test(arg)) ? lines.find(known) : undefined
   const before = line === undefined ? '' : `$_ = ${JSON.stringify(line.trim())};\n`
   for (const code of codes) runText(code, language, call, before)
   namedByModule(args, codes, given.operands, call)

@@ -70,11 +70,16 @@ function sedScript(script: string, call: Call): void {
           if (text !== UNKNOWN) call.walker.tryScript(applied(text, found), call.shell)
       }
       const file = /w\s*(\S+)\s*$/.exec(found.flags)?.[1]
-      if (file !== undefined) call.walker.effect('overwrite', file, call.shell, call.argv)
+      if (file !== undefined) writesInput(file, call)
     }
     const writes = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*[wW]\s+(\S+)\s*$/.exec(line)
-    if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
+    if (writes?.[1]) writesInput(writes[1], call)
   }
+}
+
+function writesInput(file: string, call: Call): void {
+  call.walker.effect('overwrite', file, call.shell, call.argv)
+  if (call.stdin) call.walker.streams.write(file, call.stdin, false, call.shell)
 }
 
 interface Substitution {

@@ -1,7 +1,7 @@
 /** Archivers: the commands in their options, and the files that they write or remove. */
 import { nameList } from '../../../contract/quote.js'
 import { plain } from '../../words/text.js'
-import { options, type Program } from '../row/call.js'
+import { type Call, known, options, type Program } from '../row/call.js'
 
 /** Options with a value. */
 const TAR_VALUES = nameList(`
@@ -31,6 +31,7 @@ export const tar: Program = (call) => {
     ...given.all('info-script', 'new-volume-script', 'F'),
   ])
     call.walker.tryScript(plain(line), call.shell)
+  if (given.has('c', 'create', 'r', 'append')) packs(call, given.get('f', 'file'), given.operands)
   if (given.has('c', 'create'))
     for (const file of given.all('f', 'file'))
       if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
@@ -48,6 +49,13 @@ export const tar: Program = (call) => {
   if (given.has('recursive-unlink'))
     for (const word of given.all('C', 'directory')) call.walker.effect('delete-tree', word, call.shell, call.argv)
   return undefined
+}
+
+/** An archive holds what the files hold that go into it. */
+function packs(call: Call, archive: string | undefined, files: readonly string[]): void {
+  if (archive === undefined || archive === '-' || call.shell.files.size === 0) return
+  const texts = files.flatMap((file) => call.walker.streams.contents(file, call.shell).filter((text) => known(text)))
+  if (texts.length > 0) call.walker.streams.write(archive, [texts.join('')], false, call.shell)
 }
 
 /** `unzip x.zip -d DIRECTORY`, `cpio -i -D DIRECTORY`: what is unpacked comes there. */
@@ -74,6 +82,7 @@ export const zip: Program = (call) => {
   const at = call.argv.findIndex((arg) => arg === '-TT' || arg === '--unzip-command')
   if (at >= 0) call.walker.tryScript(plain(call.argv[at + 1] ?? ''), call.shell)
   for (const line of given.all('unzip-command')) call.walker.tryScript(plain(line), call.shell)
+  packs(call, given.operands[0], given.operands.slice(1))
   if (given.has('m', 'move'))
     for (const word of given.operands.slice(1)) call.walker.effect('delete-tree', word, call.shell, call.argv)
   return undefined
