@@ -32,8 +32,7 @@ async function isStopped(name: string, calls: readonly string[]): Promise<boolea
   try {
     // A directory of its own: a link of one row must not be in the way of another.
     expect(await session.run({ command: `cd ${cwd} && pwd` })).toMatchObject({ stdout: `${cwd}\n` })
-    for (const command of calls.slice(0, -1))
-      if ((await session.run({ command })).status === 'refused') return true
+    for (const command of calls.slice(0, -1)) if ((await session.run({ command })).status === 'refused') return true
     return (await engine.check(calls.at(-1) ?? '', { session: name })).decision === 'deny'
   } finally {
     await session.close()

@@ -170,10 +170,11 @@ const ASKS_OTHERS = /(?:^|\/)(?:curl|wget|http|https|ssh|gpg|psql|mysql|kubectl|
 /** What a program prints whose output is not computed: unknown text, or what it was given. */
 function passedOn({ argv, shell, stdin, walker }: Call): Alternatives {
   if (!walker.isRead) return ANYTHING
-  const files =
-    shell.files.size === 0 ? [] : argv.slice(1).flatMap((word) => [...walker.streams.contents(word, shell)])
+  const files = shell.files.size === 0 ? [] : argv.slice(1).flatMap((word) => [...walker.streams.contents(word, shell)])
   // A secret among the words is for the program; what it reads, it may print.
-  const secrets = ASKS_OTHERS.test(argv[0] ?? '') ? [] : [...(stdin ?? []), ...files].filter((text) => text.includes('{{'))
+  const secrets = ASKS_OTHERS.test(argv[0] ?? '')
+    ? []
+    : [...(stdin ?? []), ...files].filter((text) => text.includes('{{'))
   const commands = [...(stdin ?? []), ...files, ...argv.slice(1)].filter((text) => COMMAND_TEXT.test(text))
   const given = [...secrets, ...commands].slice(0, 4)
   return given.length === 0

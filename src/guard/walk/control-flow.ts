@@ -173,7 +173,11 @@ function test(expression: TestExpression, shell: ShellState, walker: Walker): vo
         for (const values of sides) walker.calculated(values, shell)
       // What a group matches is a part of the text, and may be all of it.
       if (expression.operator === '=~')
-        shell.set('BASH_REMATCH', sides[0] ?? ANYTHING, new Array<string>(10).fill(sides[0]?.[0] ?? UNKNOWN))
+        shell.set(
+          'BASH_REMATCH',
+          sides[0] ?? ANYTHING,
+          Array.from({ length: 10 }, () => sides[0]?.[0] ?? UNKNOWN),
+        )
       return
     }
     case 'TestLogical':

@@ -60,9 +60,7 @@ test('a question that the server asks its client has a number that cannot be gue
   for (const round of [2, 3]) {
     const made = join(place.dir, `made-${round}`)
     tell({ id: round, method: 'tools/call', params: { name: 'Bash', arguments: { command: `touch ${made}` } } })
-    const question = await comes(
-      ({ id, method }) => method === 'elicitation/create' && !numbers.includes(id as number),
-    )
+    const question = await comes(({ id, method }) => method === 'elicitation/create' && !numbers.includes(id as number))
     const yes = { action: 'accept', content: { decision: 'allow once' } }
     for (let id = 0; id < 1_000; id++) tell({ id, result: yes })
     for (const before of numbers) tell({ id: before + 1, result: yes })

@@ -202,13 +202,19 @@ export const interpret: Program = (call, name) => {
 }
 
 /** `ruby -run -e rm -- -rf DIR`, `perl -MExtUtils::Command -e rm_rf DIR`: the code is the name of a program. */
-function namedByModule(args: readonly string[], codes: readonly string[], operands: readonly string[], call: Call): void {
+function namedByModule(
+  args: readonly string[],
+  codes: readonly string[],
+  operands: readonly string[],
+  call: Call,
+): void {
   if (!/(?:^|\s)(?:-r ?un|-MExtUtils::Command)(?:\s|$)/.test(args.join(' '))) return
   const at = args.indexOf('--')
   const words = at < 0 ? operands : args.slice(at + 1)
   for (const code of codes) {
     const [name = '', mode] = plain(code).trim().split('_')
-    if (/^\w+$/.test(name)) call.walker.external([name, ...(mode ? [`-${mode}`] : []), ...words], call.shell.fork(), null)
+    if (/^\w+$/.test(name))
+      call.walker.external([name, ...(mode ? [`-${mode}`] : []), ...words], call.shell.fork(), null)
   }
 }
 

@@ -151,7 +151,7 @@ function carry(call: Call, source: string, targets: readonly string[]): void {
     if (text) call.walker.streams.write(path, text, false, call.shell)
     // A directory takes what is in it along.
     else
-      for (const [inside, held] of [...call.shell.files])
+      for (const [inside, held] of Array.from(call.shell.files))
         if (inside.startsWith(`${from}/`)) call.shell.files.set(path + inside.slice(from.length), held)
     // Also the commands after this one know what the copy is.
     if (PROGRAM.test(from)) call.shell.files.set(path, [`exec ${from} "$@"\n`])

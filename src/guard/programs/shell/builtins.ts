@@ -2,7 +2,7 @@
 import { nameSet } from '../../../contract/quote.js'
 import { assign } from '../../words/assignments.js'
 import { mayHoldCode } from '../../words/folding.js'
-import { activate, type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
+import { type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
 import { type Call, fieldsOf, listed, options, type Program, splitString } from '../row/call.js'
 import { DIRECTORY_BUILTINS } from './directories.js'
 import { functionsOf, NAMING_BUILTINS } from './naming.js'
@@ -35,7 +35,8 @@ export function judgeVariable(
   if (name === 'PYTHONSTARTUP')
     for (const value of values) call.walker.external(['python3', value], call.shell.fork(), null)
   if (name === 'NODE_OPTIONS')
-    for (const value of values) call.walker.external(['node', ...splitString(value), '-e', '0'], call.shell.fork(), null)
+    for (const value of values)
+      call.walker.external(['node', ...splitString(value), '-e', '0'], call.shell.fork(), null)
   if (name === 'TAR_OPTIONS')
     for (const value of values) call.walker.external(['tar', ...splitString(value)], call.shell.fork(), null)
   // `LESS=+!CMD`: what less does first.

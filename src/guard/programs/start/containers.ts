@@ -69,8 +69,13 @@ function composed(call: Call): void {
   for (const text of files.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])) {
     if (hasUnknown(text)) continue
     const mounts = new Map<string, string>()
-    for (const [, host = '', inside = ''] of plain(text).matchAll(/(?<![\w.])([/~][^\s:"',]*):(\/[^\s:"',\]]*)(?!:ro)/g))
-      mounts.set(resolvePath(inside, '/'), host.replace(/^~/, () => call.shell.home[0] ?? '~'))
+    for (const [, host = '', inside = ''] of plain(text).matchAll(
+      /(?<![\w.])([/~][^\s:"',]*):(\/[^\s:"',\]]*)(?!:ro)/g,
+    ))
+      mounts.set(
+        resolvePath(inside, '/'),
+        host.replace(/^~/, () => call.shell.home[0] ?? '~'),
+      )
     for (const [, line = ''] of plain(text).matchAll(/^\s*(?:command|entrypoint):\s*(.+)$/gm)) {
       const words = line.startsWith('[') ? line.replace(/[[\],"']+/g, ' ') : line.replace(/^["']|["']$/g, '')
       call.walker.namesakes.inside(mounts, () => call.walker.tryScript(words, call.shell))

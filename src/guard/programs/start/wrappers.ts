@@ -63,7 +63,7 @@ const wrap: Program = (call, name) => {
 const runParts: Program = (call) => {
   for (const word of options(call.argv.slice(1), { long: ['arg', 'regex'] }).operands)
     for (const directory of call.shell.cwd.map((cwd) => resolvePath(word, cwd)))
-      for (const path of [...call.shell.files.keys()])
+      for (const path of Array.from(call.shell.files.keys()))
         if (path.startsWith(`${directory}/`)) call.walker.external([path], call.shell.fork(), null)
   return undefined
 }
