@@ -6,11 +6,17 @@ import { lookup } from 'node:dns/promises'
 import { createServer, request as httpRequest } from 'node:http'
 import { BlockList, connect, createServer as createTcpServer, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { pipeline } from 'node:stream'
 
 const LISTENER = 3
 const FIRST_BYTES_MS = 30_000
 const CONNECT_MS = 30_000
-const MAX_HELLO = 65_536
+/** The longest record that TLS has. */
+const MAX_HELLO = 16_384
+/** What a room may have this process hold, which no limit of the room counts. */
+const MAX_CONNECTIONS = 1000
+/** Requests that are sent before the first of them is answered. apt sends 10. */
+const MAX_PIPELINED = 100
 
 /**
  * `name`, `.name` (all below it), each with `:port` and `=address` (a person vouches for that address, also a
@@ -22,23 +28,24 @@ const rules = JSON.parse(process.argv[2] ?? '[]').map((text) => {
   return { name: bare(name), port: port === undefined ? null : Number(port), address }
 })
 
-const closed = new BlockList()
+// One list per family: a BlockList takes an IPv4 address for its mapped form, so that a subnet of IPv6 which holds
+// ::ffff:0:0/96 would close all of IPv4.
+const closed = { ipv4: new BlockList(), ipv6: new BlockList() }
 for (const [network, bits] of [
   ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24],
   ['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24],
-  ['224.0.0.0', 4], ['240.0.0.0', 4],
-]) closed.addSubnet(network, bits, 'ipv4') // prettier-ignore
-// Unspecified, loopback, mapped and compatible, NAT64, discard, Teredo and other 2001::/23, documentation, 6to4,
-// unique local, link-local, multicast.
+  ['224.0.0.0', 4], ['240.0.0.0', 4], ['168.63.129.16', 32],
+]) closed.ipv4.addSubnet(network, bits, 'ipv4') // prettier-ignore
+// The last one above is the host of a virtual machine at Azure. Of IPv6 only 2000::/3 is the world outside; in it,
+// Teredo and other 2001::/23, documentation and 6to4 are not.
 for (const [network, bits] of [
-  ['::', 96], ['::ffff:0:0', 96], ['64:ff9b::', 96], ['64:ff9b:1::', 48], ['100::', 64], ['2001::', 23], ['2001:db8::', 32], ['2002::', 16],
-  ['3fff::', 20], ['fc00::', 7], ['fe80::', 10], ['fec0::', 10], ['ff00::', 8],
-]) closed.addSubnet(network, bits, 'ipv6') // prettier-ignore
+  ['::', 3], ['4000::', 2], ['8000::', 1], ['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20],
+]) closed.ipv6.addSubnet(network, bits, 'ipv6') // prettier-ignore
 
 /** Whether an address belongs to the world outside, and not to this machine or its neighbours. */
 function isPublic(address) {
-  const family = isIP(address)
-  if (family === 0 || closed.check(address, family === 6 ? 'ipv6' : 'ipv4')) return false
+  const family = { 4: 'ipv4', 6: 'ipv6' }[isIP(address)]
+  if (!family || closed[family].check(address, family)) return false
   return !Object.values(networkInterfaces()).some((list) => list?.some((one) => one.address === address))
 }
 
@@ -104,22 +111,23 @@ function dial(address, port) {
   })
 }
 
+/** Each side may say its last word before the other has; when one breaks off, so does the other. */
 function join(a, b) {
-  for (const [one, other] of [
-    [a, b],
-    [b, a],
-  ]) {
-    one.on('error', () => other.destroy())
-    one.on('close', () => other.destroy())
-    one.pipe(other)
-  }
+  pipeline(a, b, () => {})
+  pipeline(b, a, () => {})
+}
+
+/** A client that leaves before it has said what it wants leaves nothing here. */
+function hangUp() {
+  this.destroy()
 }
 
 /** The server name in a TLS ClientHello; null when there is none, undefined while more bytes are needed. */
 function serverName(bytes) {
   if (bytes.length < 5) return undefined
   const length = bytes.readUInt16BE(3)
-  if (bytes.length < 5 + length) return bytes.length > MAX_HELLO ? null : undefined
+  if (length > MAX_HELLO) return null
+  if (bytes.length < 5 + length) return undefined
   const hello = bytes.subarray(5, 5 + length)
   try {
     if (hello[0] !== 1) return null
@@ -150,7 +158,7 @@ function tunnel(socket, host, port, address, first) {
     const name = held[0] === 0x16 ? serverName(held) : ''
     if (name === undefined) return
     clearTimeout(timer)
-    socket.off('data', look)
+    socket.off('data', look).off('end', hangUp)
     socket.pause()
     if (name === '') {
       // Each request on it is judged like any other.
@@ -173,8 +181,8 @@ function tunnel(socket, host, port, address, first) {
       () => socket.destroy(),
     )
   }
-  socket.on('data', look)
-  socket.on('error', () => clearTimeout(timer))
+  socket.on('data', look).on('end', hangUp)
+  socket.on('close', () => clearTimeout(timer))
   if (held.length > 0) look(Buffer.alloc(0))
 }
 
@@ -190,13 +198,30 @@ const HOP = new Set([
   'http2-settings',
 ])
 
+/** The requests of a connection that are not answered yet: they end with it. */
+function waiting(socket) {
+  if (!socket.waiting) {
+    socket.waiting = new Set()
+    socket.once('close', () => {
+      for (const { out } of socket.waiting) out?.destroy()
+    })
+  }
+  return socket.waiting
+}
+
 const web = createServer({ insecureHTTPParser: false }, async (asked, answer) => {
   const say = (status, text) => {
     answer.writeHead(status, { 'content-type': 'text/plain', connection: 'close' })
     answer.end(`${text}\n`)
   }
+  const { socket } = asked
+  const calls = waiting(socket)
+  if (calls.size >= MAX_PIPELINED) return socket.destroy()
+  const call = { out: null }
+  calls.add(call)
+  answer.on('close', () => calls.delete(call))
   try {
-    const { expected } = asked.socket
+    const { expected } = socket
     const target = expected
       ? new URL(
           `http://${expected.host.includes(':') ? `[${expected.host}]` : expected.host}:${expected.port}${asked.url?.startsWith('/') ? asked.url : '/'}`,
@@ -212,6 +237,7 @@ const web = createServer({ insecureHTTPParser: false }, async (asked, answer) =>
         `a request to ${bare(target.hostname)} named the host ${shown(bare(named))}`,
       )
     const address = await allowed(target.hostname, port)
+    if (socket.destroyed) return
     const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !HOP.has(name)))
     const out = httpRequest(
       {
@@ -221,17 +247,18 @@ const web = createServer({ insecureHTTPParser: false }, async (asked, answer) =>
         path: `${target.pathname}${target.search}`,
         headers: { ...headers, host: target.host },
         agent: false,
-        timeout: CONNECT_MS * 4,
       },
       (reply) => {
-        answer.writeHead(
-          reply.statusCode ?? 502,
-          Object.fromEntries(Object.entries(reply.headers).filter(([name]) => !HOP.has(name))),
-        )
-        reply.pipe(answer)
+        // How long it is, is said anew to this client: one of HTTP/1.0 knows no chunks.
+        const kept = Object.entries(reply.headers).filter(([name]) => !HOP.has(name) && name !== 'transfer-encoding')
+        answer.writeHead(reply.statusCode ?? 502, Object.fromEntries(kept))
+        pipeline(reply, answer, () => out.destroy())
       },
     )
-    out.on('error', () => (answer.headersSent ? answer.destroy() : say(502, 'cerith: the host does not answer')))
+    call.out = out
+    out.on('error', () => {})
+    // Also when it changed the protocol instead of answering.
+    out.on('close', () => answer.headersSent || say(502, 'cerith: the host does not answer'))
     asked.pipe(out)
   } catch (error) {
     say(error.refused ? 403 : 502, `cerith: ${error.message}`)
@@ -283,7 +310,7 @@ function socks(socket, first) {
           : part.toString('hex').replace(/(.{4})(?!$)/g, '$1:')
     const port = held.readUInt16BE(4 + size)
     held = held.subarray(6 + size)
-    socket.off('data', look)
+    socket.off('data', look).off('end', hangUp)
     socket.pause()
     try {
       const address = await allowed(host, port)
@@ -294,7 +321,7 @@ function socks(socket, first) {
       fail(error.refused ? 2 : 4)
     }
   }
-  socket.on('data', look)
+  socket.on('data', look).on('end', hangUp)
   void look(Buffer.alloc(0))
 }
 
@@ -302,7 +329,9 @@ function socks(socket, first) {
 const door = createTcpServer({ allowHalfOpen: true, pauseOnConnect: false }, (socket) => {
   socket.on('error', () => {})
   socket.setTimeout(FIRST_BYTES_MS * 20, () => socket.destroy())
+  socket.on('end', hangUp)
   socket.once('data', (first) => {
+    socket.off('end', hangUp)
     socket.pause()
     if (first[0] === 5) {
       socks(socket, first)
@@ -314,5 +343,6 @@ const door = createTcpServer({ allowHalfOpen: true, pauseOnConnect: false }, (so
     socket.resume()
   })
 })
+door.maxConnections = MAX_CONNECTIONS
 door.listen({ fd: LISTENER }, () => process.stdout.write('{"ready":true}\n'))
 process.on('uncaughtException', () => {})
