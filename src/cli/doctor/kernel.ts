@@ -15,7 +15,7 @@ export function kernelFindings(): Finding[] {
         'Linux gives the strongest guarantees; elsewhere processes are found by group and mark.',
       ),
     ]
-  return [subreaper(), proc(), userNamespaces(), landlock(), cgroups()]
+  return [subreaper(), proc(), userNamespaces(), cgroups()]
 }
 
 function subreaper(): Finding {
@@ -47,15 +47,6 @@ function userNamespaces(): Finding {
     'user namespaces',
     max === null ? 'cannot tell' : max === '0' ? 'switched off' : 'not for ordinary users',
     'Only needed for confining commands; cerith itself does without.',
-  )
-}
-
-function landlock(): Finding {
-  const modules = read('/sys/kernel/security/lsm')
-  if (modules?.split(',').includes('landlock')) return ok('Landlock', 'available')
-  return ok(
-    'Landlock',
-    `${modules === null ? 'cannot tell (securityfs is not mounted)' : 'not enabled'}; only a sandbox would use it`,
   )
 }
 

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { SandboxOptions } from '../../contract/sandbox.js'
 import { createEngine } from '../../engine/engine.js'
 import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 
@@ -18,6 +19,16 @@ grep -q 'Seccomp:.2' /proc/self/status || echo 'system calls'
 ( : >/tmp/x ) || echo 'BROKEN: /tmp is not writable'
 echo done`
 
+/** What Landlock and seccomp alone must hold. */
+const WEAKER_PROBE = `
+( : >"$OUTSIDE/written" ) 2>/dev/null && echo 'files outside'
+cat ~/.ssh/key 2>/dev/null && echo 'credentials'
+grep -q 'Seccomp:.2' /proc/self/status || echo 'system calls'
+( : >inside ) || echo 'BROKEN: the workspace is not writable'
+echo done`
+
+const RELY = 'Do not rely on it here; please report this.'
+
 export async function sandboxFindings(): Promise<Finding[]> {
   const name = 'sandbox'
   if (process.platform !== 'linux')
@@ -28,6 +39,36 @@ export async function sandboxFindings(): Promise<Finding[]> {
         'Sandboxes need Linux (a container or virtual machine will do); everything else works.',
       ),
     ]
+  return Promise.all([landlockFinding(), roomFinding(name)])
+}
+
+async function roomFinding(name: string): Promise<Finding> {
+  try {
+    const { fell, ms, tier } = await tryWalls({ profile: 'workspace' }, PROBE)
+    if (fell) return broken(name, `did not hold: ${fell}`, RELY)
+    return ok(name, `${tier}: files, credentials, processes, privileges, system calls and network held (${ms} ms)`)
+  } catch (error) {
+    return degraded(name, ...ofError(error))
+  }
+}
+
+/** Tried, not looked up: the kernel's list of its modules is not there in a container. */
+async function landlockFinding(): Promise<Finding> {
+  const name = 'Landlock'
+  try {
+    const { fell } = await tryWalls({ profile: 'workspace', tier: 'landlock' }, WEAKER_PROBE)
+    if (fell) return broken(name, `did not hold by itself: ${fell}`, RELY)
+    return ok(name, 'available; files, credentials and system calls held by it and seccomp alone')
+  } catch (error) {
+    return ok(name, `cannot be used (${ofError(error)[0]}); only a sandbox would`)
+  }
+}
+
+/** Lets a command try the walls of a sandbox; says which fell, or nothing. */
+async function tryWalls(
+  sandbox: SandboxOptions,
+  command: string,
+): Promise<{ readonly fell: string; readonly ms: number; readonly tier: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'cerith-doctor-'))
   try {
     const [home, work, outside] = ['home', 'home/work', 'outside'].map((one) => join(folder, one)) as [
@@ -41,33 +82,22 @@ export async function sandboxFindings(): Promise<Finding[]> {
       cwd: work,
       stateDir: join(folder, 'state'),
       env: { PATH: process.env['PATH'], HOME: home, OUTSIDE: outside },
-      sandbox: { profile: 'workspace' },
+      sandbox,
     })
     try {
       const began = performance.now()
-      const { stdout, sandbox } = await engine.run({ command: PROBE, timeoutMs: 20_000 })
+      const { stdout, sandbox: entered } = await engine.run({ command, timeoutMs: 20_000 })
       const lines = stdout.trim().split('\n')
       const fell = lines.filter((line) => line !== 'done')
-      if (fell.length > 0 || lines.at(-1) !== 'done')
-        return [
-          broken(
-            name,
-            `did not hold: ${fell.join(', ') || 'the probe did not end'}`,
-            'Do not rely on it here; please report this.',
-          ),
-        ]
-      const ms = Math.round(performance.now() - began)
-      return [
-        ok(
-          name,
-          `${sandbox?.tier ?? 'rooms'}: files, credentials, processes, privileges, system calls and network held (${ms} ms)`,
-        ),
-      ]
+      if (lines.at(-1) !== 'done') fell.push('the probe did not end')
+      return {
+        fell: fell.join(', '),
+        ms: Math.round(performance.now() - began),
+        tier: entered?.tier ?? 'no sandbox',
+      }
     } finally {
       await engine.close()
     }
-  } catch (error) {
-    return [degraded(name, ...ofError(error))]
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -24,6 +24,14 @@ test('every finding that is not ok says how to fix it', async () => {
   }
 })
 
+test('Landlock is tried, so that it is told where the list of the kernel’s modules is not there', async () => {
+  const found = await look(join(base, 'wall'), 'Landlock')
+  // Elsewhere than on Linux the line of the sandbox says it all.
+  if (process.platform === 'linux')
+    expect(found?.detail).toMatch(/held by it and seccomp alone$|^cannot be used \(.+\)/)
+  else expect(found).toBeUndefined()
+})
+
 test.skipIf(findShellBuiltin('5') === null)(
   'who starts the programs of sessions is told: the builtin, or bash where it cannot be loaded',
   async () => {
