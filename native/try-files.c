@@ -111,19 +111,28 @@ bool same_bytes(int a, int b) {
   }
 }
 
+/* Holes stay holes: a file of one terabyte that a command made in no time would fill the disk otherwise. */
 bool copy_bytes(int from, int to) {
   if (ioctl(to, CLONE_FILE, from) == 0) return true;
   static char buffer[1 << 18];
-  for (;;) {
-    ssize_t got = read_whole(from, buffer, sizeof buffer);
-    if (got <= 0) return got == 0;
-    for (ssize_t at = 0; at < got;) {
-      ssize_t put = write(to, buffer + at, (size_t)(got - at));
-      if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) return false;
-      at += put;
+  off_t end = lseek(from, 0, SEEK_END), data;
+  for (off_t hole = 0; (data = lseek(from, hole, SEEK_DATA)) >= 0;) {
+    hole = lseek(from, data, SEEK_HOLE);
+    if (hole < 0 || lseek(from, data, SEEK_SET) < 0 || lseek(to, data, SEEK_SET) < 0) return false;
+    while (data < hole) {
+      size_t room = hole - data < (off_t)sizeof buffer ? (size_t)(hole - data) : sizeof buffer;
+      ssize_t got = read_whole(from, buffer, room);
+      if (got < 0 || (size_t)got < room) return false;
+      data += got;
+      for (ssize_t at = 0; at < got;) {
+        ssize_t put = write(to, buffer + at, (size_t)(got - at));
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        at += put;
+      }
     }
   }
+  return errno == ENXIO && end >= 0 && ftruncate(to, end) == 0;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -157,7 +166,8 @@ void free_names(char **names, size_t count) {
   free(names);
 }
 
-/* A tree can be deeper than there are descriptors: what lies too deep is moved up and removed from there. */
+/* A tree can be deeper than there are descriptors: what lies too deep is moved up and removed from there. What is
+   mounted in it is another file system, and stays as it is. */
 static bool remove_from(int top, int parent, const char *name, int depth, unsigned *moved) {
   if (unlinkat(parent, name, 0) == 0 || errno == ENOENT) return true;
   if (errno != EISDIR && errno != EPERM) return false;
@@ -166,9 +176,9 @@ static bool remove_from(int top, int parent, const char *name, int depth, unsign
     snprintf(up, sizeof up, ".cerith-deep-%d-%u", (int)getpid(), (*moved)++);
     return renameat(parent, name, top, up) == 0;
   }
-  int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  int fd = open_beneath(parent, name, O_RDONLY | O_DIRECTORY);
   if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0)
-      fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      fd = open_beneath(parent, name, O_RDONLY | O_DIRECTORY);
   if (fd < 0) return false;
   struct stat facts;
   if (fstat(fd, &facts) == 0 && (facts.st_mode & 0700) != 0700) fchmod(fd, 0700);
@@ -194,25 +204,27 @@ bool remove_tree(int parent, const char *name) {
   return true;
 }
 
-static bool changed_below(int directory, const struct timespec *since, int depth) {
+static char changed_below(int directory, const struct timespec *since, int depth) {
   struct stat facts;
-  if (depth > TRY_DEPTH || fstat(directory, &facts) != 0 || !is_before(&facts.st_mtim, since)) return true;
+  if (depth > TRY_DEPTH || fstat(directory, &facts) != 0) return 's';
+  char found = is_before(&facts.st_mtim, since) ? '-' : 's';
   size_t count;
   char **names = names_in(directory, &count);
-  bool changed = names == NULL;
-  for (size_t at = 0; !changed && at < count; at++) {
-    if (fstatat(directory, names[at], &facts, AT_SYMLINK_NOFOLLOW) != 0 || !is_before(&facts.st_ctim, since)) {
-        changed = true; break; }
-    if (!S_ISDIR(facts.st_mode)) continue;
+  if (!names) return 'm';
+  for (size_t at = 0; found != 'm' && at < count; at++) {
+    bool there = fstatat(directory, names[at], &facts, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!there || !is_before(&facts.st_ctim, since)) found = 's';
+    if (!there || !S_ISDIR(facts.st_mode)) continue;
     int fd = open_beneath(directory, names[at], O_RDONLY | O_DIRECTORY);
-    changed = fd < 0 || changed_below(fd, since, depth + 1);
+    char below = fd < 0 ? 'm' : changed_below(fd, since, depth + 1);
+    if (below != '-') found = below;
     if (fd >= 0) close(fd);
   }
   free_names(names, count);
-  return changed;
+  return found;
 }
 
-bool changed_within(int directory, const struct timespec *since) { return changed_below(directory, since, 0); }
+char changed_within(int directory, const struct timespec *since) { return changed_below(directory, since, 0); }
 
 void upper_mark(const struct stat *f, char *mark) {
   if (is_whiteout(f)) { strcpy(mark, "w"); return; }

@@ -52,7 +52,7 @@ void close_journals(const Try *tried) {
 
 /* What stands there now, and its directory, are no change underneath. */
 static void remember(const Try *tried, int index, int parent, const char *path, const char *name) {
-  char text[2 * TRY_PATH], mark[TRY_MARK];
+  char text[2 * (TRY_PATH + TRY_MARK)], mark[TRY_MARK];
   struct stat facts, around;
   int length = 0;
   if (fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -73,11 +73,10 @@ static bool is_what_was_seen(const Try *tried, int parent, const char *name, con
       return false;
   if (!S_ISDIR(now.st_mode)) return now.st_size == seen->st_size
       && memcmp(&now.st_mtim, &seen->st_mtim, sizeof now.st_mtim) == 0;
-  if (forced) return true;
-  int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  bool same = fd >= 0 && !changed_within(fd, &tried->since);
+  int fd = open_beneath(parent, name, O_RDONLY | O_DIRECTORY);
+  char changed = fd < 0 ? 'm' : changed_within(fd, &tried->since);
   if (fd >= 0) close(fd);
-  return same;
+  return changed == '-' || (forced && changed == 's');
 }
 
 static const char *failed_with(const char *what) { return errno == EEXIST || errno == ENOENT ? "moved" : what; }

@@ -53,7 +53,7 @@ static bool is_fresh(const Walk *walk, const struct stat *below) {
 static char conflict_of(const Walk *walk, int lower, const char *name, const struct stat *below) {
   if (!S_ISDIR(below->st_mode)) return is_fresh(walk, below) ? 'c' : '-';
   int fd = open_beneath(lower, name, O_RDONLY | O_DIRECTORY);
-  char conflict = fd < 0 ? 'm' : changed_within(fd, &walk->tried->since) ? 's' : '-';
+  char conflict = fd < 0 ? 'm' : changed_within(fd, &walk->tried->since);
   if (fd >= 0) close(fd);
   return conflict;
 }

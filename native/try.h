@@ -38,7 +38,8 @@ char **names_in(int fd, size_t *count);
 bool has_name(char **names, size_t count, const char *name);
 void free_names(char **names, size_t count);
 bool remove_tree(int parent, const char *name);
-bool changed_within(int directory, const struct timespec *since);   /* anything below it, from then on */
+/* '-', or 's' when anything below it changed from then on, or 'm' when something is mounted there or unreadable */
+char changed_within(int directory, const struct timespec *since);
 void upper_mark(const struct stat *facts, char *mark);
 void lower_mark(const struct stat *facts, char *mark);
 

@@ -128,6 +128,30 @@ const SCENES = {
     if (said !== null)
       same(/SANDBOX_UNAVAILABLE .*another file system \(tmpfs\) is mounted in it at .*other/.test(said), true, said)
   },
+  async 'what was mounted in a directory since it was removed in the try stays, also by force'() {
+    const place = ground()
+    const { work, stateDir } = place
+    for (const dir of ['gone', 'turned']) {
+      mkdirSync(join(work, dir, 'deep/mnt'), { recursive: true })
+      writeFileSync(join(work, dir, 'a'), 'a')
+    }
+    const engine = await open(place)
+    await engine.run({ command: 'rm -rf gone turned; echo a file >turned' })
+    await engine.close()
+    const played = spawnSync(
+      'unshare',
+      [
+        ...['-rm', 'bash', '-c'],
+        `for one in gone turned; do mount -t tmpfs x "$one/deep/mnt" && echo precious >"$one/deep/mnt/file" || exit; done
+         "$@" accept --force; cat gone/deep/mnt/file turned/deep/mnt/file gone/a; ls -A`,
+        ...['bash', process.execPath, fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))],
+      ],
+      { encoding: 'utf8', cwd: work, env: { ...process.env, CERITH_HOME: stateDir } },
+    )
+    if (/unshare failed|mount: .*(?:permission|not permitted)/.test(played.stderr)) return 'no mounts of its own here'
+    same(played.stdout, 'precious\nprecious\nagone\nturned\n', `left (${played.stderr})`)
+    same(played.stderr.match(/something is mounted there/g)?.length, 2, `told (${played.stderr})`)
+  },
   async 'a state directory on an overlay is refused with the reason'() {
     const place = ground()
     for (const dir of ['low', 'up', 'wk', 'state']) mkdirSync(join(place.folder, dir))

@@ -114,6 +114,19 @@ for path, kind in (('gone', 0o020000), ('disk', 0o060000)):
     expect(existsSync(join(work, 'disk'))).toBe(false)
   })
 
+  test('of a file with holes takes no more of the disk than the file did', async () => {
+    // Two names: it is copied, not moved.
+    const { engine, work } = await tried(
+      () => {},
+      'truncate -s 200M a; printf middle | dd of=a bs=1 seek=100M conv=notrunc status=none; truncate -s 3M end; printf x >>end; : >empty; for f in a end empty; do ln $f $f.2; done; md5sum a end empty >sums',
+    )
+    expect((await engine.accept({ ask: yes })).kept).toEqual([])
+    expect(lstatSync(join(work, 'a')).size).toBe(200 << 20)
+    expect(lstatSync(join(work, 'a')).blocks).toBeLessThan(2048)
+    const { stdout } = await engine.run({ command: 'md5sum -c sums; stat -c %h a end empty' })
+    expect(stdout).toBe('a: OK\nend: OK\nempty: OK\n2\n2\n2\n')
+  })
+
   test('keeps what it cannot write, says so, and takes the rest', async () => {
     const { engine, work } = await tried((root) => {
       for (const name of ['file', 'turned']) mkdirSync(join(root, name))
