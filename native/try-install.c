@@ -81,6 +81,14 @@ static bool is_what_was_seen(const Try *tried, int parent, const char *name, con
 
 static const char *failed_with(const char *what) { return errno == EEXIST || errno == ENOENT ? "moved" : what; }
 
+/* Not all of it could be removed: what is left stands in its place again. */
+static const char *put_back(int from, const char *aside, int to, const char *name, unsigned how) {
+  int saved = errno;
+  rename_how(from, aside, to, name, how);
+  errno = saved;
+  return "remove";
+}
+
 /* Layer and original lie on one mount: the thing itself goes over, in one step. NULL, "elsewhere", or what failed. */
 static const char *move_over(Try *tried, int index, const char *path, int upper, int lower, const char *name,
     const struct stat *above, const struct stat *below, bool forced) {
@@ -88,7 +96,8 @@ static const char *move_over(Try *tried, int index, const char *path, int upper,
   if (rename_how(upper, name, lower, name, below ? EXCHANGE : NOREPLACE) != 0)
       return errno == EXDEV || errno == EINVAL ? "elsewhere" : failed_with("rename");
   if (!below) return NULL;
-  if (is_what_was_seen(tried, upper, name, below, forced)) return remove_tree(upper, name) ? NULL : "remove";
+  if (is_what_was_seen(tried, upper, name, below, forced))
+      return remove_tree(upper, name) ? NULL : put_back(upper, name, lower, name, EXCHANGE);
   return rename_how(upper, name, lower, name, EXCHANGE) == 0 ? "moved" : "rename";
 }
 
@@ -176,7 +185,11 @@ static const char *copy_over(Try *tried, int index, const char *path, int upper,
   if (!failed && below && !plain && !is_what_was_seen(tried, lower, tried->fresh, below, forced))
     failed = rename_how(lower, tried->fresh, lower, name, EXCHANGE) == 0 ? "moved" : "rename";
   int saved = errno;
-  if (!remove_tree(lower, tried->fresh) && !failed) return "remove";
+  if (!remove_tree(lower, tried->fresh) && !failed) {
+    failed = put_back(lower, tried->fresh, lower, name, EXCHANGE);
+    saved = errno;
+    remove_tree(lower, tried->fresh);
+  }
   errno = saved;
   if (failed) return failed;
   /* what it covered is gone; what lies in it follows */
@@ -250,7 +263,8 @@ const char *remove_below(Try *tried, int index, const char *path, const struct s
   else if (renameat(lower, name, lower, tried->old) != 0) failed = failed_with("rename");
   else if (!is_what_was_seen(tried, lower, tried->old, below, forced))
     failed = rename_how(lower, tried->old, lower, name, NOREPLACE) == 0 ? "moved" : "rename";
-  else if (!remove_tree(lower, tried->old) || unlinkat(upper, name, 0) != 0) failed = "remove";
+  else if (!remove_tree(lower, tried->old)) failed = put_back(lower, tried->old, lower, name, NOREPLACE);
+  else if (unlinkat(upper, name, 0) != 0) failed = "remove";
   int saved = errno;
   settle(tried, index);
   if (!failed) remember(tried, index, lower, path, name);

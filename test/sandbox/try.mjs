@@ -8,6 +8,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   statSync,
   writeFileSync,
@@ -151,6 +152,32 @@ const SCENES = {
     if (/unshare failed|mount: .*(?:permission|not permitted)/.test(played.stderr)) return 'no mounts of its own here'
     same(played.stdout, 'precious\nprecious\nagone\nturned\n', `left (${played.stderr})`)
     same(played.stderr.match(/something is mounted there/g)?.length, 2, `told (${played.stderr})`)
+  },
+  async 'what cannot be removed stays where it was, and nothing is left beside it (root)'() {
+    if (!isRoot) return 'only root makes files immutable'
+    const place = ground()
+    const { work } = place
+    for (const dir of ['gone', 'turned', 'twice']) {
+      mkdirSync(join(work, dir))
+      writeFileSync(join(work, dir, 'kept'), 'kept')
+    }
+    const engine = await open(place)
+    // A file with two names is copied, the others are moved.
+    await engine.run({ command: 'rm -rf gone turned twice; echo a file >turned; echo a file >twice; ln twice other' })
+    const files = ['gone', 'turned', 'twice'].map((dir) => join(work, dir, 'kept'))
+    if (spawnSync('chattr', ['+i', ...files]).status !== 0) return 'no immutable files here'
+    try {
+      const { accepted, kept } = await engine.accept({ ...yes, force: true })
+      same([accepted, kept.length], [[join(work, 'other')], 3], 'accepted')
+      same(readdirSync(work).sort(), ['gone', 'other', 'turned', 'twice'], 'names')
+      for (const file of files) same(readFileSync(file, 'utf8'), 'kept', file)
+      spawnSync('chattr', ['-i', ...files])
+      same((await engine.accept({ ...yes, force: true })).left, 0, 'left')
+      same(readdirSync(work).sort(), ['other', 'turned', 'twice'], 'names at last')
+    } finally {
+      spawnSync('chattr', ['-i', ...files])
+      await engine.close()
+    }
   },
   async 'a state directory on an overlay is refused with the reason'() {
     const place = ground()
