@@ -16,8 +16,10 @@ const KEYS = [...LISTS, ...Object.keys(CHOICES), 'ports', 'nested', 'limits', 't
  * `example.com`, `.example.com`, an address; each with `:PORT`, and `=ADDRESS` where a person
  * vouches for where it leads.
  */
-const DOMAIN =
-  /^(?:\.?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(?::\d{1,5})?(?:=[0-9a-f:.]+)?$/i
+const NAME = String.raw`\.?[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9])?)*|\[[0-9a-f:.]+\]`
+// Only an address: a name here would be resolved without being judged. One of IPv6 has two colons.
+const ADDRESS = String.raw`\d{1,3}(?:\.\d{1,3}){3}|(?=(?:[^:]*:){2})[0-9a-f:.]+`
+const DOMAIN = new RegExp(`^(?:${NAME})(?::[1-9]\\d{0,4})?(?:=(?:${ADDRESS}))?$`, 'i')
 
 const TRY = /^(?:new|try_[0-9a-f]{10})$/
 
@@ -39,7 +41,7 @@ export function sandboxMistake(asked: unknown): string | null {
   }
   const domain = (given['domains'] as readonly string[] | undefined)?.find((name) => !DOMAIN.test(name))
   if (domain !== undefined)
-    return `sandbox.domains: ${JSON.stringify(domain)} is no host; write example.com, or .example.com for all below it`
+    return `sandbox.domains: ${JSON.stringify(domain)} is no host; write example.com, .example.com for all below it, or example.com:8443=10.0.0.5 for an address that you vouch for`
   if (given['nested'] !== undefined && typeof given['nested'] !== 'boolean')
     return 'sandbox.nested must be true or false'
   const { ports, limits, try: tried, tryKeepDays: days } = given

@@ -166,10 +166,16 @@ describe.skipIf(!canConfine)('the network of a room', () => {
     await job.kill()
   })
 
-  test.each([['*'], ['*.com'], ['http://a.test'], ['']])(
-    'a domain that cannot be meant is refused: %s',
-    async (domain) => {
-      await expect(ground({ network: 'allow-list', domains: [domain] })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-    },
-  )
+  test.each([
+    ['*'],
+    ['*.com'],
+    ['http://a.test'],
+    [''],
+    ['a.test:0'],
+    ['a.test=10.0.0.5:80'],
+    ['a.test=bad.cafe'],
+    ['a.test=1'],
+  ])('a domain that cannot be meant is refused: %s', async (domain) => {
+    await expect(ground({ network: 'allow-list', domains: [domain] })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+  })
 })
