@@ -94,3 +94,34 @@ m,c,_,_=a.recvmsg(1,99); f=array.array('i',c[0][2])[0]
 g=os.open('/proc/self/fd/%d'%f,os.O_WRONLY|os.O_TRUNC); os.write(g,b'evil')\""; }
 detect() { ! unchanged; };                                                                   try V09 chhhh "a descriptor that was passed on is opened again for writing"
 attempt() { echo "python3 -c \"import os; os.setxattr('src','user.overlay.opaque',b'y'); os.setxattr('src','user.overlay.redirect',b'/../../outside')\"; cat src/file src/secret"; }; detect() { said original || said "$CANARY"; };  try V10 hhhhh "attributes of an overlay lead elsewhere, outside a try"
+
+# ---- E: the filter by its arguments, and files that had no name ----
+prepare() { python_needed; }
+detect() { find "$ESC_WS" -maxdepth 1 -name 'e[0-9]' -perm /6000 | grep -q .; }
+attempt() { echo "python3 - <<'P'
+import os, ctypes
+l = ctypes.CDLL(None); os.umask(0)
+def tmp():
+    f = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o6755); l.linkat(-100, b'/proc/self/fd/%d' % f, -100, b'e1', 0x400)
+for make in (tmp, lambda: os.open('e2', os.O_CREAT | os.O_RDWR, 0o6755), lambda: os.mknod('e3', 0o106755), lambda: l.syscall(85, b'e4', 0o6755),
+    lambda: (open('e5', 'w'), l.syscall(452, -100, b'e5', 0o6755, 0)), lambda: (open('e6', 'w'), l.syscall(90, b'e6', ctypes.c_long(1 << 32 | 0o6755))),
+    lambda: l.syscall(437, -100, b'e7', (ctypes.c_ulong * 3)(0o102, 0o6755, 0), 24)):
+    try: make()
+    except OSError: pass
+P"; };                                                                                       try E01 chhhh "set-user-id by every call that makes a file, also in the upper half of an argument"
+detect() { said "$CANARY"; }
+attempt() { echo "python3 - <<'P'
+import ctypes, pty
+l = ctypes.CDLL(None); s = pty.openpty()[1]; high = lambda n: ctypes.c_long(1 << 32 | n)
+if l.syscall(16, s, high(0x5412), b'x') == 0 or l.syscall(272, high(0x10000000)) == 0 or any(l.syscall(41, high(f), 3, 0) >= 0 for f in (17, 30, 38, 40, 44)): print('$CANARY')
+P"; };                                                                                       try E02 ?hhhh "refused arguments with something in their upper half"
+prepare() { command -v gcc >/dev/null || ESC_NEED=gcc; [[ $(uname -m) == x86_64 ]] || ESC_NEED=x86; [[ $profile == read-only ]] && ESC_NEED="a place to compile"
+printf '#include <stdio.h>\n#include <unistd.h>\nint main(int c, char **v) { long r; if (c > 1) r = syscall(0x40000000 | 39); else __asm__ volatile("int $0x80" : "=a"(r) : "a"(20)); if (r > 0) puts(v[0] + 2); }\n' >"$ESC_WS/old.c"; }
+attempt() { echo "gcc -o $CANARY old.c && { ./$CANARY; ./$CANARY x; } | sed 's/^/got /'"; }; detect() { said "got $CANARY"; };  try E03 ?hhhh "calls of 32-bit and of x32 programs"
+prepare() { python_needed; }
+attempt() { echo "python3 - <<'P'
+import os, ctypes
+l = ctypes.CDLL(None); f = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o755); os.write(f, b'evil'); d = os.open('.git/hooks', os.O_PATH)
+for name in (b'.git/hooks/a', b'.git/../.git/hooks/b', b'/proc/self/cwd/.git/hooks/c', b'/proc/self/fd/%d/d' % d): l.linkat(-100, b'/proc/self/fd/%d' % f, -100, name, 0x400)
+os.chdir('/proc/self/fd/%d' % d); open('e', 'w')
+P"; }; detect() { [[ -n $(ls -A "$ESC_WS/.git/hooks") ]]; };                                 try E04 chhhc "a file without a name is linked into the hooks"

@@ -43,6 +43,32 @@ function repositoryIn(directory: string): void {
 }
 
 describe.skipIf(!canConfine)('planted by a command', () => {
+  test.each(['its stop', 'the end of its job', 'the end of the engine'])(
+    'again and again until %s leaves nothing',
+    async (end) => {
+      const { engine, work } = await ground()
+      const command = 'while :; do mkdir -p .cursor; echo {} >.cursor/mcp.json; touch made; done 2>/dev/null'
+      const isMade = (): boolean => existsSync(join(work, 'made'))
+      if (end === 'its stop') {
+        const stop = new AbortController()
+        const call = engine.run({ command, signal: stop.signal })
+        await until(isMade)
+        stop.abort()
+        await call
+      } else {
+        const job = await engine.start({ command })
+        await until(isMade)
+        if (end === 'the end of the engine') await engine.close()
+        else {
+          await job.kill()
+          // The look behind a job comes by itself, at the latest with the next command.
+          await engine.run({ command: 'true' })
+        }
+      }
+      expect(existsSync(join(work, '.cursor/mcp.json'))).toBe(false)
+    },
+  )
+
   test('between commands: what a session and a job left running make is set aside soon, and told with the next outcome', async () => {
     const { engine, work } = await ground()
     const session = await engine.session()
