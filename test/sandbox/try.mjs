@@ -142,10 +142,14 @@ const SCENES = {
     const played = spawnSync(
       'unshare',
       [
-        ...['-rm', 'bash', '-c'],
+        '-rm',
+        'bash',
+        '-c',
         `for one in gone turned; do mount -t tmpfs x "$one/deep/mnt" && echo precious >"$one/deep/mnt/file" || exit; done
          "$@" accept --force; cat gone/deep/mnt/file turned/deep/mnt/file gone/a; ls -A`,
-        ...['bash', process.execPath, fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url))],
+        'bash',
+        process.execPath,
+        fileURLToPath(new URL('../../dist/cli.cjs', import.meta.url)),
       ],
       { encoding: 'utf8', cwd: work, env: { ...process.env, CERITH_HOME: stateDir } },
     )
