@@ -65,7 +65,9 @@ attempt() { echo "umount -l $ESC_STATE; umount $ESC_HOME/.ssh; unshare -Urm umou
 prepare() { outside; }
 attempt() { echo "cat /proc/$OUT_PID/root$ESC_STATE/vault; for p in /proc/[0-9]*; do cat \$p/root$ESC_STATE/vault; done"; }
 attempt() { echo "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep CANARY_VALUE"; };         try R07 chhhh "environment of a process outside"
-attempt() { echo "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -o 'sleep 6[0]' && echo $CANARY"; };  try R08 chhhc "command lines of processes outside"
+# Where the machine's /proc hides what one may not trace, Landlock makes an ordinary user's own processes such.
+seen=c; [[ $EUID != 0 ]] && grep -qE ' /proc proc [^ ]*hidepid=([124]|invisible|noaccess|ptraceable)' /proc/mounts && seen=h
+attempt() { echo "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -o 'sleep 6[0]' && echo $CANARY"; };  try R08 chhh$seen "command lines of processes outside"
 prepare() { outside; command -v strace >/dev/null || ESC_NEED=strace; }
 attempt() { echo "timeout 5 strace -o tr -p $OUT_PID & for i in {1..20}; do sleep 0.1; [ \$(awk '/TracerPid/{print \$2}' /proc/$OUT_PID/status 2>/dev/null || echo 0) != 0 ] && echo $CANARY && break; done; wait"; };  try R09 chhhh "attach a debugger to a process outside"
 prepare() { outside; python_needed; }
