@@ -42,7 +42,9 @@ export interface Fleet {
   close(): Promise<void>
 }
 
-const AGENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+/** As Kubernetes wants a label: it is one. */
+const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
+const LABEL_HINT = 'Use up to 63 letters, digits, . _ and -, and a letter or digit at both ends.'
 /** Making a place is tried again; running a command never is. */
 const MAKE_TRIES = 3
 
@@ -55,6 +57,8 @@ interface Member {
 export function createFleet({ places, name: fleet = 'default', engine: common = {} }: FleetOptions): Fleet {
   if (places.length === 0)
     throw new ShellError('BAD_REQUEST', 'A fleet needs at least one place', 'For example { at: "ssh://host" }.')
+  if (!LABEL.test(fleet))
+    throw new ShellError('BAD_REQUEST', `${JSON.stringify(fleet)} cannot be the name of a fleet`, LABEL_HINT)
   const members = new Map<string, Member>()
   const warm = new Map<FleetPlace, Promise<Engine>[]>(places.map((place) => [place, []]))
   let isClosed = false
@@ -128,11 +132,11 @@ export function createFleet({ places, name: fleet = 'default', engine: common = 
   return {
     async engine(agent, { labels = {} } = {}) {
       if (isClosed) throw new ShellError('CLOSED', 'The fleet is closed', 'Create a new one.')
-      if (!AGENT.test(agent))
+      if (!LABEL.test(agent))
         throw new ShellError(
           'BAD_REQUEST',
           `${JSON.stringify(agent)} cannot be the name of an agent`,
-          'Use letters, digits, . _ and -.',
+          LABEL_HINT,
         )
       const known = members.get(agent)
       if (known && !known.isGone) return known.engine

@@ -31,15 +31,24 @@ async function openAt(arrival: Arrival, lookMs: number): Promise<OpenLink> {
 /**
  * Removes what was made for engines that are gone: containers, pods and allocations whose ids were written down here.
  */
-export async function sweepPlaces(stateDir = stateDirectory()): Promise<readonly MadeRecord[]> {
+export async function sweepPlaces(stateDir = stateDirectory()): Promise<readonly SweptRecord[]> {
   const records = recordsIn(stateDir)
-  const orphans = records.listMade().filter(isOrphan)
-  for (const orphan of orphans) {
+  const swept: SweptRecord[] = []
+  for (const orphan of records.listMade().filter(isOrphan)) {
     const { name, url, clientArgs } = orphan
-    await placeAt(url, { reach: { clientArgs }, name, made: records.made(name, orphan), batch: '' }).release()
+    const place = placeAt(url, { reach: { clientArgs }, name, made: records.made(name, orphan), batch: '' })
+    // One that cannot be removed now does not keep the others.
+    const problem = await place.release().then(
+      () => null,
+      (error: unknown) => (error as Error).message,
+    )
+    swept.push({ ...orphan, problem })
   }
-  return orphans
+  return swept
 }
+
+/** `problem`: why it could not be removed; it stays written down. */
+export type SweptRecord = MadeRecord & { readonly problem: string | null }
 
 /** Everything that was made from here and not removed yet. */
 export function madePlaces(stateDir = stateDirectory()): readonly (MadeRecord & { readonly isOrphan: boolean })[] {
@@ -68,11 +77,22 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
   const made = records.made(name, madeFor(url, reach))
   const found = placeAt(url, { reach, name, made, batch })
   // Processes that come at once join what one of them makes.
-  const acquire = async (): Promise<void> => {
+  let isReleased = false
+  const alone = async (work: () => Promise<void>): Promise<void> => {
     const lock = await records.lock(name)
-    await found.acquire().finally(() => lock.release())
+    await work().finally(() => lock.release())
   }
-  const place = found.isMade ? { ...found, acquire } : found
+  // A link that is tried while its engine is closed finds nothing there, and must not make it again.
+  const acquire = (): Promise<void> =>
+    alone(async () => {
+      if (isReleased) throw new ShellError('PLACE_GONE', `${url} was given back`, 'Create a new engine.')
+      await found.acquire()
+    })
+  const release = (): Promise<void> => {
+    isReleased = true
+    return alone(found.release)
+  }
+  const place = found.isMade ? { ...found, acquire, release } : found
   await place.acquire()
   try {
     return await createNearEngine({
@@ -84,7 +104,8 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
       release: async () => (reach.keep === undefined ? place.release() : made.touch()),
     })
   } catch (error) {
-    if (reach.keep === undefined) await place.release()
+    // What cannot be removed stays written down; why there is no engine matters more.
+    if (reach.keep === undefined) await place.release().catch(() => {})
     throw error
   }
 }

@@ -293,6 +293,28 @@ test('a near side that vanishes without a word is noticed there, whatever its co
   await until(() => !alive(link.engine.place?.pid as number), 'the engine there ends')
 })
 
+test('a link that comes up while its engine is closed is not left open', async () => {
+  let isHeld = false
+  const held: (() => void)[] = []
+  const hold = (open: OpenLink): OpenLink => {
+    const input = new Transform({
+      transform: (chunk, _, done) => (isHeld ? void held.push(() => done(null, chunk)) : done(null, chunk)),
+    })
+    open.input.pipe(input)
+    return { ...open, input }
+  }
+  const link = await linked({ reach: { leaseMs: 300 } }, undefined, hold)
+  const far = link.engine.place?.pid as number
+  isHeld = true
+  await link.cut()
+  await until(() => held.length > 0, 'the next link greets')
+  await link.engine.close()
+  isHeld = false
+  for (const go of held.splice(0)) go()
+  await until(() => link.linkPids().length === 0, 'the link is closed')
+  await until(() => !alive(far), 'the engine there ends')
+})
+
 function lines(file: string): number {
   try {
     return readFileSync(file, 'utf8').split('\n').length - 1

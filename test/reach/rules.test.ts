@@ -25,7 +25,7 @@ import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { tarOf } from '../../src/reach/arrive/archive.js'
 import { arrive } from '../../src/reach/arrive/arrive.js'
 import { distFile } from '../../src/os/package/file.js'
-import { arrivalScript, batchScript } from '../../src/reach/arrive/script.js'
+import { arrivalScript, batchScript, BOOT } from '../../src/reach/arrive/script.js'
 import type { Place } from '../../src/reach/places/place.js'
 import { placeAt } from '../../src/reach/places/places.js'
 import { createReachEngine, sweepPlaces } from '../../src/reach/reach.js'
@@ -170,6 +170,13 @@ describe('arrival', () => {
       markers.add(/M=(cerith-[0-9a-f]{24}) /.exec(said)?.[1] as string)
     }
     expect(markers.size).toBe(2)
+  })
+
+  test('what a profile prints without a newline is noise too', async () => {
+    const words = ['/bin/sh', '-c', `printf 'Welcome! '; ${BOOT[2] ?? ''}`]
+    const link = await arrive(about(place(words), Buffer.alloc(32)), 10_000)
+    link.destroy()
+    await link.closed
   })
 
   test('a login that is closed says so on stdout, and its words are told', async () => {

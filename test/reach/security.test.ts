@@ -212,7 +212,11 @@ describe('the near side', () => {
   })
 
   test('does not talk to an engine that cannot prove the key', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+    const before = timers()
     await expect(lyingFar({}, { proof: () => '0'.repeat(64) })).rejects.toMatchObject({ code: 'PLACE_REFUSED' })
+    // Nothing of the attempt keeps this process alive.
+    expect(timers()).toBeLessThanOrEqual(before)
   })
 })
 

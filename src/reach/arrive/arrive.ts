@@ -142,11 +142,13 @@ async function nextWords(
         if (line === null || !('ended' in line)) continue
         throw failure(place, { ...line.ended, stderr: `${line.ended.stderr.trimEnd()}\n${noise}` })
       }
-      const [first, ...words] = line.split(' ')
-      if (first !== marker) {
-        noise = line.slice(0, MAX_SAID)
+      // Behind what a profile printed without a newline.
+      const [before = '', said] = line.split(`${marker} `)
+      if (said === undefined) {
+        noise = before.slice(0, MAX_SAID)
         continue
       }
+      const words = said.split(' ')
       if (words[0] === 'fail') throw refusedBy(place, words[1] ?? '', words.slice(2).join(' '))
       return words
     }

@@ -179,7 +179,8 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     })
   }
 
-  const sockets = new Map<FarClient, Socket>()
+  /** Weak: each command of the command line is another client. */
+  const sockets = new WeakMap<FarClient, Socket>()
   const welcome = async (greeting: Greeting, hello: Hello, wire: Wire, socket: Socket): Promise<FarClient | null> => {
     try {
       if (greeting.version !== WIRE_VERSION)
@@ -189,6 +190,8 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
           'Close it with the cerith that started it.',
         )
       const engine = await engineFor(hello.options as Record<string, unknown>)
+      // Cut off meanwhile: a client that nobody hears of again would keep the engine for ever.
+      if (wire.closed) return null
       let client = clients.get(greeting.client)
       const isKnown = client !== undefined
       if (!client) clients.set(greeting.client, (client = new FarClient(greeting.client, engine)))

@@ -159,14 +159,16 @@ export class Link {
     if (this.#closed) return open.destroy()
     open.hold(true)
     let isUp = false
+    let late: NodeJS.Timeout | undefined
     try {
       await new Promise<void>((resolve, reject) => {
-        const late = setTimeout(() => reject(this.#unreachable('it did not answer')), HANDSHAKE_MS)
+        late = setTimeout(() => reject(this.#unreachable('it did not answer')), HANDSHAKE_MS)
         void open.closed.then(({ stderr }) => reject(this.#unreachable(stderr.trim() || 'the link closed')))
         const greeted = this.#greet(
           open,
           (made, welcome) => {
-            clearTimeout(late)
+            // Nobody would close it.
+            if (this.#closed) throw this.#unreachable('the engine was closed')
             isUp = true
             this.#takeOver(open, made)
             this.#user.onUp(made, welcome, performance.now() - this.#downSince)
@@ -180,6 +182,8 @@ export class Link {
     } catch (error) {
       if (!isUp) open.destroy()
       throw error
+    } finally {
+      clearTimeout(late)
     }
     open.hold(this.#held)
   }

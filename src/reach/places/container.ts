@@ -4,11 +4,13 @@
  */
 import { ShellError } from '../../contract/errors.js'
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
-import { judgeBy, lastWords, type Step, type StepContext } from './place.js'
+import { forgetRemoved, judgeBy, lastWords, type Step, type StepContext } from './place.js'
 
 /** Stays for ever in any image that has a shell. */
 const IDLE = ['sh', '-c', 'while :; do sleep 86400; done']
 const CREATE_MS = 10 * 60_000
+const IN_USE = /already in use/i
+const NOT_THERE = /no such container|no container with name or id/i
 
 export function containerStep(program: 'docker' | 'podman', address: Address): Step {
   knownSettings(address, ['image', 'network', 'memory', 'cpus', 'user'])
@@ -34,12 +36,15 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
       return made.write(before)
     }
     if (before?.['id']) await run([program, ...clientArgs, 'rm', '-f', before['id']])
+    const own = `cerith-${name}`
+    // Written down before it is there: when this process is killed its client goes on, and nobody else knows of it.
+    made.write({ kind: program, id: own, until: String(Date.now() + CREATE_MS) })
     const words = [
       'run',
       '-d',
       // podman brings no init of its own; the shell that idles there waits for orphans itself.
       ...(program === 'docker' ? ['--init'] : []),
-      `--name=cerith-${name}`,
+      `--name=${own}`,
       '--label=cerith=1',
       `--label=cerith/name=${name}`,
       ...Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
@@ -50,7 +55,13 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
     const end = await run([program, ...clientArgs, ...words, '--entrypoint', 'sh', image as string, ...IDLE.slice(1)], {
       timeoutMs: CREATE_MS,
     })
-    if (end.code !== 0) throw makingFailed(program, image as string, end.stderr)
+    if (end.code !== 0) {
+      const failed = makingFailed(program, image as string, end.stderr)
+      // One that could not be started is there all the same.
+      if (!IN_USE.test(end.stderr)) await run([program, ...clientArgs, 'rm', '-f', own])
+      made.forget()
+      throw failed
+    }
     target = end.stdout.trim().split('\n').at(-1) ?? ''
     made.write({ kind: program, id: target })
 
@@ -87,9 +98,12 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
       : {
           acquire: create,
           async release({ run, made, clientArgs }) {
-            const id = made.read()?.['id']
-            if (id) await run([program, ...clientArgs, 'rm', '-f', id])
-            made.forget()
+            const { id, until } = made.read() ?? {}
+            if (id === undefined) return
+            const end = await run([program, ...clientArgs, 'rm', '-f', id])
+            // The client of a process that was killed may still be about to make it.
+            if (NOT_THERE.test(end.stderr) && Number(until ?? 0) > Date.now()) return
+            forgetRemoved(made, end, `The container ${id}`, NOT_THERE)
           },
         }),
   }
@@ -97,7 +111,7 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
 
 function makingFailed(program: string, image: string, stderr: string): ShellError {
   const said = lastWords(stderr, 2)
-  if (/already in use/i.test(said))
+  if (IN_USE.test(said))
     return new ShellError(
       'PLACE_REFUSED',
       `A container of this name exists that was not made from here: ${said}`,

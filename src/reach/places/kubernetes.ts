@@ -1,7 +1,7 @@
 /** `k8s://[context/]namespace/pod` or `k8s://[context/]namespace/?template=pod.yaml`: the person's own kubectl. */
 import { ShellError } from '../../contract/errors.js'
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
-import { judgeBy, lastWords, type Step, type StepContext } from './place.js'
+import { forgetRemoved, judgeBy, lastWords, type Step, type StepContext } from './place.js'
 
 const READY_MS = 5 * 60_000
 /**
@@ -58,6 +58,8 @@ export function kubernetesStep(address: Address): Step {
         return made.write(before)
       }
     }
+    // Not running, or never ready: its name is taken until it is removed.
+    if (before) await remove(context, 0)
     const read = await run(kubectl('create', '-f', template as string, '--dry-run=client', '-o', 'json'))
     if (read.code !== 0) throw makingFailed(template as string, read.stderr)
     const wanted = JSON.parse(read.stdout) as Template
@@ -105,20 +107,21 @@ export function kubernetesStep(address: Address): Step {
     )
   }
 
-  const remove = async ({ run, made, clientArgs }: StepContext): Promise<void> => {
+  const remove = async ({ run, made, clientArgs }: StepContext, gracePeriodSeconds = 1): Promise<void> => {
     const mine = made.read()
+    if (!mine?.['uid']) return made.forget()
     // Written down with the pod: a later process may have another context.
-    const where = cluster.length > 0 ? cluster : (mine?.['cluster'] ?? '').split('\n').filter((word) => word !== '')
+    const where = cluster.length > 0 ? cluster : (mine['cluster'] ?? '').split('\n').filter((word) => word !== '')
     // By uid: a pod of the same name may have been made by another program.
     const input = JSON.stringify({
       kind: 'DeleteOptions',
       apiVersion: 'v1',
-      preconditions: { uid: mine?.['uid'] },
-      gracePeriodSeconds: 1,
+      preconditions: { uid: mine['uid'] },
+      gracePeriodSeconds,
     })
-    const words = ['delete', '--raw', mine?.['path'] ?? '', '-f', '-']
-    if (mine?.['uid']) await run(['kubectl', ...clientArgs, ...where, ...words], { input })
-    made.forget()
+    const words = ['delete', '--raw', mine['path'] ?? '', '-f', '-']
+    const end = await run(['kubectl', ...clientArgs, ...where, ...words], { input })
+    forgetRemoved(made, end, `What was made at ${mine['path']}`, /notfound|not found|conflict/i)
   }
 
   return {

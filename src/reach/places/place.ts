@@ -1,4 +1,5 @@
 /** Where shells can run. One file per kind; each knows words and error texts of its client, nothing of frames. */
+import { ShellError } from '../../contract/errors.js'
 import type { ClientEnd, Finished } from '../../os/process/client.js'
 
 /**
@@ -61,6 +62,20 @@ export interface Step {
   readonly hint: string
   acquire?(context: StepContext): Promise<void>
   release?(context: StepContext): Promise<void>
+}
+
+/**
+ * Forgets what was made once it is gone, and only then: while its client cannot say so it stays written down, and can
+ * be swept later.
+ */
+export function forgetRemoved(made: Made, { code, stderr }: Finished, what: string, gone: RegExp): void {
+  if (code !== 0 && !gone.test(stderr))
+    throw new ShellError(
+      'PLACE_UNREACHABLE',
+      `${what} could not be removed: ${lastWords(stderr, 2) || 'its client did not answer'}`,
+      'It stays written down: `cerith fleet sweep` removes it when its client works again.',
+    )
+  made.forget()
 }
 
 /** The last lines that a client said; advice to read its help does not say why it failed. */

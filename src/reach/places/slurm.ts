@@ -5,10 +5,11 @@
 import { ShellError } from '../../contract/errors.js'
 import { startClient } from '../../os/process/client.js'
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
-import { judgeBy, lastWords, type Step, type StepContext } from './place.js'
+import { forgetRemoved, judgeBy, lastWords, type Step, type StepContext } from './place.js'
 
 const START_MS = 5 * 60_000
 const LOOK_EVERY_MS = 250
+const WAITING = ['PENDING', 'CONFIGURING']
 
 export function slurmStep(address: Address): Step {
   knownSettings(address, ['job', 'cpus', 'mem', 'time', 'account', 'qos', 'gres'])
@@ -23,12 +24,7 @@ export function slurmStep(address: Address): Step {
   if (given === undefined && partition === undefined) throw badAddress('slurm://', 'it must name a partition, or a job')
   let job = given ?? ''
 
-  const submit = async ({ run, made, name, batch, clientArgs }: StepContext): Promise<void> => {
-    const before = made.read()
-    if (before?.['job'] && (await stateOf(before['job'], run)) === 'RUNNING') {
-      job = before['job']
-      return made.write(before)
-    }
+  const enqueue = async ({ run, name, batch, clientArgs }: StepContext): Promise<string> => {
     // Neither our environment nor a file of output: the job gets its key over the first link.
     const words = [
       'sbatch',
@@ -51,12 +47,20 @@ export function slurmStep(address: Address): Step {
     for (const [key, flag] of Object.entries(asked)) if (setting(key)) words.push(`${flag}=${setting(key)}`)
     const end = await run([...words, ...clientArgs], { input: batch })
     if (end.code !== 0) throw submitFailed(end.stderr)
-    job = end.stdout.trim().split(';')[0] ?? ''
+    return end.stdout.trim().split(';')[0] ?? ''
+  }
+
+  const submit = async (context: StepContext): Promise<void> => {
+    const { run, made } = context
+    const before = made.read()?.['job']
+    // Also one that still waits for its turn.
+    const isThere = before !== undefined && ['RUNNING', ...WAITING].includes(await stateOf(before, run))
+    job = isThere ? before : await enqueue(context)
     made.write({ kind: 'slurm', job })
     for (const startedAt = performance.now(); ; await new Promise((next) => setTimeout(next, LOOK_EVERY_MS))) {
       const state = await stateOf(job, run)
       if (state === 'RUNNING') return
-      if (state !== 'PENDING' && state !== 'CONFIGURING')
+      if (!WAITING.includes(state))
         throw new ShellError(
           'PLACE_GONE',
           `The Slurm job ${job} ended before it was used (${state || 'unknown'})`,
@@ -97,8 +101,7 @@ export function slurmStep(address: Address): Step {
     acquire: given === undefined ? submit : keepStep,
     async release({ run, made }) {
       const mine = made.read()?.['job']
-      if (mine) await run(['scancel', mine])
-      made.forget()
+      if (mine) forgetRemoved(made, await run(['scancel', mine]), `The Slurm job ${mine}`, /invalid job id/i)
     },
   }
 }

@@ -1,0 +1,75 @@
+/** How long an engine at a place lives: as long as a client has it, and not because one was cut off in the middle. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { createConnection, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createEngine, type Engine } from '../../src/index.js'
+import { createReader, framesOf } from '../../src/reach/frames.js'
+import { proofOf, WIRE_VERSION } from '../../src/reach/messages.js'
+import { serveFar } from '../../src/reach/far/serve.js'
+import { temporaryFolder, until } from './harness.js'
+
+test('a client that is cut off while the engine is being made does not keep it for ever', async () => {
+  const far = serve(500)
+  const socket = await far.connect()
+  await greet(socket, far.key, 'first')
+  await until(() => far.wanted(), 'the engine is being made')
+  socket.destroy()
+  // What answers here has read the end of the first connection before.
+  const second = await far.connect()
+  await challenged(second, 'second')
+  second.destroy()
+  far.make()
+  expect(await far.ended).toBe(true)
+})
+
+/** The far half in this process; its engine is made when the test says so. */
+function serve(leaseMs: number) {
+  const runDir = join(temporaryFolder(), 'far-run')
+  mkdirSync(runDir, { mode: 0o700 })
+  const key = randomBytes(32)
+  let isWanted = false
+  let make!: () => void
+  const may = new Promise<void>((resolve) => (make = resolve))
+  const made = async (options: Parameters<typeof createEngine>[0]): Promise<Engine> => {
+    isWanted = true
+    await may
+    return createEngine({ ...options, stateDir: join(runDir, 'state') })
+  }
+  const ended = serveFar({ runDir, baseDir: runDir, leaseMs, key: key.toString('hex'), createEngine: made })
+  const connect = async (): Promise<Socket> => {
+    for (;;) {
+      const socket = createConnection(join(runDir, 'sock'))
+      const isUp = await new Promise<boolean>((resolve) => {
+        socket.once('connect', () => resolve(true))
+        socket.once('error', () => resolve(false))
+      })
+      if (isUp) return socket
+    }
+  }
+  return { key, ended, make, connect, wanted: () => isWanted }
+}
+
+/** The first step: gives the number that was asked. */
+async function challenged(socket: Socket, client: string): Promise<string> {
+  const answer = new Promise<string>((resolve) =>
+    socket.on(
+      'data',
+      createReader((_, payload) => resolve((JSON.parse(payload.toString()) as { nonce: string }).nonce)),
+    ),
+  )
+  send(socket, { version: WIRE_VERSION, client, nonce: 'n' })
+  return answer
+}
+
+/** Both steps; the welcome is not waited for. */
+async function greet(socket: Socket, key: Buffer, client: string): Promise<void> {
+  const nonce = await challenged(socket, client)
+  const proof = proofOf(key, 'near', client, 'n', nonce)
+  send(socket, { proof, options: {}, keep: false, events: false, pending: [], heard: 0 })
+}
+
+function send(socket: Socket, hello: object): void {
+  socket.write(Buffer.concat(framesOf('H', JSON.stringify(hello))))
+}
