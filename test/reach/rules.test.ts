@@ -26,6 +26,7 @@ import { tarOf } from '../../src/reach/arrive/archive.js'
 import { arrive } from '../../src/reach/arrive/arrive.js'
 import { distFile } from '../../src/os/package/file.js'
 import { arrivalScript, batchScript, BOOT } from '../../src/reach/arrive/script.js'
+import { createNearEngine } from '../../src/reach/near/engine.js'
 import type { Place } from '../../src/reach/places/place.js'
 import { placeAt } from '../../src/reach/places/places.js'
 import { createReachEngine, sweepPlaces } from '../../src/reach/reach.js'
@@ -177,6 +178,29 @@ describe('arrival', () => {
     const link = await arrive(about(place(words), Buffer.alloc(32)), 10_000)
     link.destroy()
     await link.closed
+  })
+
+  test('what a profile there has started holds the client open, but not the engine that is closed', async () => {
+    const dir = temporaryFolder()
+    const { name, key } = recordsIn(join(dir, 'state')).engine(undefined, null)
+    writeFileSync(join(dir, 'sh'), `#!/bin/sh\nsleep 600 &\necho $! >> ${dir}/pids\nexec /bin/sh "$@"\n`, { mode: 0o755 })
+    const words = place([join(dir, 'sh'), ...BOOT.slice(1)])
+    const settings = { ...about(words, key), name, stateDir: join(dir, 'state') }
+    const engine = await createNearEngine({
+      url: 'profile:',
+      key,
+      options: { cwd: dir, stateDir: join(dir, 'state') },
+      open: (lookMs) => arrive(settings, lookMs),
+      release: async () => {},
+    })
+    const started = readFileSync(join(dir, 'pids'), 'utf8').trim().split('\n').map(Number)
+    onTestFinished(() => started.forEach((pid) => void process.kill(pid)))
+    const link = processesOf((each) => each.includes('link') && each.some((word) => word.includes(name)))
+    expect(link).toHaveLength(1)
+    const began = performance.now()
+    await engine.close()
+    // Without a word from there it would be 15 s.
+    expect(performance.now() - began).toBeLessThan(14_000)
   })
 
   test('a login that is closed says so on stdout, and its words are told', async () => {

@@ -137,7 +137,7 @@ async function nextWords(
     for (;;) {
       const line = await Promise.race([lines.next(), end, late])
       if (line === 'late')
-        throw unreachable(place, { code: null, signal: null, stderr: `no answer within ${ms / 1_000} s` })
+        throw unreachable(place, { code: null, signal: null, stderr: `${noise}\nno answer within ${ms / 1_000} s` })
       if (typeof line === 'object') {
         if (line === null || !('ended' in line)) continue
         throw failure(place, { ...line.ended, stderr: `${line.ended.stderr.trimEnd()}\n${noise}` })

@@ -23,7 +23,7 @@ import { namesIn } from '../../os/files/quietly.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
 import { BadFrame } from '../frames.js'
 import { errorToWire, isProof, parse, proofOf, unpack, WIRE_VERSION } from '../messages.js'
-import type { Greeting, Hello, Welcome } from '../messages.js'
+import type { Greeting, Hello, Welcome, WireError } from '../messages.js'
 import { Wire } from '../wire.js'
 import { FarClient } from './client.js'
 import { nearSecrets } from './questions.js'
@@ -212,17 +212,19 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     }
   }
 
+  /** Said in so many words: what a profile there has started may hold the connection for long. */
+  const leave = (client: FarClient, wire: Wire, said: { error?: WireError }): void => {
+    wire.send('B', said)
+    sockets.get(client)?.end()
+  }
   const bye = (client: FarClient, wire: Wire, payload: Buffer): void => {
     const { how } = parse<{ how: 'close' | 'keep' }>(payload)
     if (how === 'keep') {
       clients.delete(client.id)
       void client.end()
-      return void sockets.get(client)?.end()
+      return leave(client, wire, {})
     }
-    void close().then((problem) => {
-      if (problem) wire.send('B', { error: errorToWire(problem) })
-      sockets.get(client)?.end()
-    })
+    void close().then((problem) => leave(client, wire, problem ? { error: errorToWire(problem) } : {}))
   }
 
   process.once('SIGTERM', () => void close())

@@ -156,7 +156,8 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       answering.add(said)
       return void said.finally(() => answering.delete(said))
     }
-    if (kind === 'B' && isClosed) return void (trouble = calls.hear<{ error: WireError }>(payload).error)
+    if (kind === 'B' && isClosed)
+      return void ((trouble = calls.hear<{ error?: WireError }>(payload).error ?? null), link.finish())
     throw new BadFrame(`${kind} is not said by far`)
   }
 

@@ -41,6 +41,7 @@ export interface LinkUser {
 }
 
 const HANDSHAKE_MS = 30_000
+const LAST_MS = 500
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
 /**
@@ -103,6 +104,11 @@ export class Link {
     else this.#pause?.timer.unref()
   }
 
+  /** Everything was said: a client that does not end now is held by something else, as by what a profile started. */
+  finish(): void {
+    setTimeout(() => this.cut(), LAST_MS).unref()
+  }
+
   /** Cuts it off, as a network would; used when it is silent. */
   cut(): void {
     this.#open?.destroy()
@@ -114,7 +120,7 @@ export class Link {
     if (this.#beats) clearInterval(this.#beats)
     const open = this.#open
     if (!open) return
-    // The far side closes the link when everything there has ended; a client that hears nothing is not waited for.
+    // The far side says so when everything there has ended; a client that hears nothing is not waited for.
     open.hold(true)
     let timer: NodeJS.Timeout | undefined
     await Promise.race([open.closed, new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])

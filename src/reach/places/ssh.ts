@@ -43,6 +43,6 @@ export function sshStep(address: Address): Step {
       ],
       [/could not resolve hostname/i, 'retry'],
     ]),
-    hint: `Try it by hand: ssh ${words.filter((word) => word !== '--').join(' ')} true`,
+    hint: `Try it by hand, it should print works: ssh ${words.filter((word) => word !== '--').join(' ')} echo works`,
   }
 }
