@@ -133,11 +133,7 @@ export function createFleet({ places, name: fleet = 'default', engine: common = 
     async engine(agent, { labels = {} } = {}) {
       if (isClosed) throw new ShellError('CLOSED', 'The fleet is closed', 'Create a new one.')
       if (!LABEL.test(agent))
-        throw new ShellError(
-          'BAD_REQUEST',
-          `${JSON.stringify(agent)} cannot be the name of an agent`,
-          LABEL_HINT,
-        )
+        throw new ShellError('BAD_REQUEST', `${JSON.stringify(agent)} cannot be the name of an agent`, LABEL_HINT)
       const known = members.get(agent)
       if (known && !known.isGone) return known.engine
       if (!known) return join(agent, labels, undefined).engine

@@ -1,5 +1,6 @@
 /** How long an engine at a place lives: as long as a client has it, and not because one was cut off in the middle. */
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -21,6 +22,30 @@ test('a client that is cut off while the engine is being made does not keep it f
   await challenged(second, 'second')
   second.destroy()
   far.make()
+  expect(await far.ended).toBe(true)
+})
+
+test('what a client says that fits nothing costs its link or its call, and no other client', async () => {
+  const far = serve(20_000)
+  far.make()
+  const other = await welcomed(far, 'other')
+  for (const [kind, said] of [
+    ['A', { ids: 5, heard: 0 }],
+    ['C', { id: 2, verb: 'engine.run', args: { request: null } }],
+    ['C', { id: 3, verb: 'engine.run', args: { request: { command: { '\0pattern': '(' } } } }],
+  ] as const) {
+    const { socket, heard } = await welcomed(far, `odd ${kind}`)
+    say(socket, 'C', { id: 1, verb: 'engine.run', args: { request: { command: 'echo first' } } })
+    say(socket, kind, said)
+    const isOver = once(socket, 'close').then(() => 'closed')
+    const answered = until(() => heard.some(([each, { error }]) => each === 'R' && error !== undefined)).then(() => 'R')
+    expect(['closed', 'R']).toContain(await Promise.race([isOver, answered.catch(() => 'neither')]))
+    socket.destroy()
+  }
+  say(other.socket, 'C', { id: 1, verb: 'engine.run', args: { request: { command: 'echo here' } } })
+  await until(() => other.heard.some(([kind]) => kind === 'R'), 'the other is answered')
+  expect(other.heard.find(([kind]) => kind === 'R')?.[1]).toMatchObject({ value: { stdout: 'here\n' } })
+  say(other.socket, 'B', { how: 'close' })
   expect(await far.ended).toBe(true)
 })
 
@@ -70,6 +95,24 @@ async function greet(socket: Socket, key: Buffer, client: string): Promise<void>
   send(socket, { proof, options: {}, keep: false, events: false, pending: [], heard: 0 })
 }
 
+/** A client that may call, and everything that it is told. */
+async function welcomed(far: ReturnType<typeof serve>, client: string) {
+  const socket = await far.connect()
+  const heard: [string, Record<string, unknown>][] = []
+  socket.on('error', () => {})
+  socket.on(
+    'data',
+    createReader((kind, payload) => heard.push([kind, JSON.parse(payload.toString()) as Record<string, unknown>])),
+  )
+  await greet(socket, far.key, client)
+  await until(() => heard.filter(([kind]) => kind === 'h').length === 2, 'it is welcomed')
+  return { socket, heard }
+}
+
 function send(socket: Socket, hello: object): void {
-  socket.write(Buffer.concat(framesOf('H', JSON.stringify(hello))))
+  say(socket, 'H', hello)
+}
+
+function say(socket: Socket, kind: string, message: object): void {
+  socket.write(Buffer.concat(framesOf(kind, JSON.stringify(message))))
 }

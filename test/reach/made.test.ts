@@ -46,7 +46,10 @@ function orphaned(stateDir: string, name: string): void {
 
 describe('a container', () => {
   test('is written down before it is there, so that one whose maker was killed is swept once it is', async () => {
-    const docker = standIn('docker', 'case $1 in run) touch began; while [ ! -e go ]; do sleep 0.02; done; echo id-1;; esac')
+    const docker = standIn(
+      'docker',
+      'case $1 in run) touch began; while [ ! -e go ]; do sleep 0.02; done; echo id-1;; esac',
+    )
     const made = memory()
     const making = at('docker://?image=i', made).acquire()
     await until(() => docker.has('began'), 'it is being made')
@@ -71,7 +74,10 @@ describe('a container', () => {
   })
 
   test('that could not be started does not stay', async () => {
-    const docker = standIn('docker', 'case $1 in run) echo id-1; echo "sh: executable file not found" >&2; exit 127;; esac')
+    const docker = standIn(
+      'docker',
+      'case $1 in run) echo id-1; echo "sh: executable file not found" >&2; exit 127;; esac',
+    )
     const made = memory()
     await expect(at('docker://?image=i', made).acquire()).rejects.toMatchObject({ code: 'PLACE_REFUSED' })
     expect(docker.words().at(-1)).toBe('rm -f cerith-n')
@@ -97,7 +103,9 @@ describe('a container', () => {
     })
     const [{ name } = { name: '' }] = madePlaces(stateDir)
     orphaned(stateDir, name)
-    recordsIn(stateDir).made('aa', { url: 'docker://?image=i', clientArgs: [], labels: {}, keptMs: 0 }).write({ id: 'two' })
+    recordsIn(stateDir)
+      .made('aa', { url: 'docker://?image=i', clientArgs: [], labels: {}, keptMs: 0 })
+      .write({ id: 'two' })
     orphaned(stateDir, 'aa')
     expect((await sweepPlaces(stateDir)).map(({ problem }) => problem)).toEqual([
       expect.stringContaining('could not be removed'),

@@ -183,7 +183,9 @@ describe('arrival', () => {
   test('what a profile there has started holds the client open, but not the engine that is closed', async () => {
     const dir = temporaryFolder()
     const { name, key } = recordsIn(join(dir, 'state')).engine(undefined, null)
-    writeFileSync(join(dir, 'sh'), `#!/bin/sh\nsleep 600 &\necho $! >> ${dir}/pids\nexec /bin/sh "$@"\n`, { mode: 0o755 })
+    writeFileSync(join(dir, 'sh'), `#!/bin/sh\nsleep 600 &\necho $! >> ${dir}/pids\nexec /bin/sh "$@"\n`, {
+      mode: 0o755,
+    })
     const words = place([join(dir, 'sh'), ...BOOT.slice(1)])
     const settings = { ...about(words, key), name, stateDir: join(dir, 'state') }
     const engine = await createNearEngine({

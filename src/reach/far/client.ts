@@ -211,11 +211,16 @@ export class FarClient {
     }
     const row = Object.hasOwn(FAR_VERBS, verb) ? FAR_VERBS[verb as VerbName] : null
     if (!row) return settle({ id, error: { name: 'Error', message: `The engine there does not know ${verb}` } })
+    const fail = (error: unknown): void => settle({ id, error: errorToWire(error) })
     const begin = (): void => {
-      call.settled = row(this.#engine, unpack(args) as VerbArgs, this.#context(call, verb, args, live)).then(
-        (value) => settle({ id, value }),
-        (error: unknown) => settle({ id, error: errorToWire(error) }),
-      )
+      try {
+        call.settled = row(this.#engine, unpack(args) as VerbArgs, this.#context(call, verb, args, live)).then(
+          (value) => settle({ id, value }),
+          fail,
+        )
+      } catch (error) {
+        fail(error)
+      }
     }
     // Only a call that names a secret can ask for one, and following a call through its promises slows all of them.
     if (namesSecret) currentCall.run({ id, questions: this.questions }, begin)

@@ -151,7 +151,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     const nonce = randomBytes(32).toString('hex')
     const wire = new Wire(
       socket,
-      (kind, payload) => {
+      believing((kind, payload) => {
         if (client) return kind === 'B' ? bye(client, wire, payload) : client.take(kind, payload)
         if (kind !== 'H') throw new BadFrame('a stranger must say hello')
         if (!greeting) {
@@ -165,7 +165,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
           throw new BadFrame('a wrong proof')
         known()
         if (!isStranger) void welcome(greeting, hello, wire, socket).then((accepted) => (client = accepted))
-      },
+      }),
       () => socket.destroy(),
     )
     socket.on('error', () => {})
@@ -256,6 +256,17 @@ async function sweepOthers(runDir: string): Promise<void> {
     if (pid > 0 && commandLine(pid).includes(dir)) continue
     findDeadEngines(dir, [join(dir, 'run')]).sweep()
     attempt(() => rmSync(dir, { recursive: true, force: true }))
+  }
+}
+
+/** A client of another build may say what fits nothing here: that costs its link, not the engine of all others. */
+function believing(hear: (kind: string, payload: Buffer) => void): typeof hear {
+  return (kind, payload) => {
+    try {
+      hear(kind, payload)
+    } catch (error) {
+      throw error instanceof BadFrame ? error : new BadFrame(String(error))
+    }
   }
 }
 
