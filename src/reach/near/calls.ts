@@ -4,6 +4,7 @@ import type { Masker } from '../../secrets/mask/masker.js'
 import { BadFrame, readOutput, STREAMS } from '../frames.js'
 import {
   errorFromWire,
+  errorToWire,
   parse,
   type CallMessage,
   type Gap,
@@ -199,11 +200,9 @@ export class Calls {
         const call = this.#known(result.id)
         if (call.message.verb.endsWith('.run') && !result.error && !isOutcome(result.value))
           throw new BadFrame('a result that is no outcome')
-        this.#pending.delete(call.id)
         // Acknowledged with the next call, or in a moment.
         this.#confirm([call.id])
-        if (call.timer) clearTimeout(call.timer)
-        if (this.#pending.size === 0) this.#settings.hold(false)
+        this.#close(call)
         call.settle(result)
         return true
       }
@@ -257,8 +256,14 @@ export class Calls {
   }
 
   #send(wire: Wire, call: PendingCall): void {
-    call.isSent = true
-    wire.send('C', call.message)
+    try {
+      wire.send('C', call.message)
+      call.isSent = true
+    } catch (error) {
+      // It has more bytes than a message may have: it is not sent, now or later.
+      this.#close(call)
+      return call.settle({ id: call.id, error: errorToWire(error) })
+    }
     for (const order of call.orders.values()) wire.send('X', { id: call.id, ...order })
   }
 
@@ -278,10 +283,14 @@ export class Calls {
     this.#end(call, { kind: 'not-started', downMs: this.#settings.downMs(), why: 'the caller withdrew it' })
   }
 
-  #end(call: PendingCall, loss: CallLoss): void {
+  #close(call: PendingCall): void {
     this.#pending.delete(call.id)
     if (call.timer) clearTimeout(call.timer)
     if (this.#pending.size === 0) this.#settings.hold(false)
+  }
+
+  #end(call: PendingCall, loss: CallLoss): void {
+    this.#close(call)
     call.lose(loss)
     call.settle({ id: call.id, error: { name: 'Lost', message: loss.kind } })
   }

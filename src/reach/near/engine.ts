@@ -157,7 +157,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       return void said.finally(() => answering.delete(said))
     }
     if (kind === 'B' && isClosed)
-      return void ((trouble = calls.hear<{ error?: WireError }>(payload).error ?? null), link.finish())
+      return ((trouble = calls.hear<{ error?: WireError }>(payload).error ?? null), link.finish())
     throw new BadFrame(`${kind} is not said by far`)
   }
 
