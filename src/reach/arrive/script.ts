@@ -60,9 +60,10 @@ if [ "$n" != 0 ]; then
   rm -rf "$t"
 fi
 "$H" version >/dev/null 2>&1 || fail helper "$H"
-s=joined
+# One that listened a moment ago still does, or is closing.
+s=joined wait=0
 if [ $live = none ]; then
-  s=started
+  s=started wait=25000
   if [ "$u" != sent ]; then set -- "$N"
   elif [ -f "$B/$T/ld" ]; then set -- "$B/$T/ld" --library-path "$B/$T/lib" "$B/$T/node"
   else set -- "$B/$T/node"; fi
@@ -71,7 +72,7 @@ if [ $live = none ]; then
 fi
 unset k
 echo "$M $s"
-exec "$H" link "$R/sock" 25000 "$R/log" "$R/pid" ${SILENT_BEATS * beatMs}
+exec "$H" link "$R/sock" $wait "$R/log" "$R/pid" ${SILENT_BEATS * beatMs}
 `
 }
 
@@ -123,16 +124,20 @@ done
 
 /**
  * Commands there get the umask of the login, not that of this script.
+ * An engine that has just closed removes the directory; with files of a new one in it, it cannot.
  * The key goes from a shell variable over a pipe: it is in no argument, variable of the environment or file.
  */
 const START_HERE = `umask "$um"
-  printf '%s\\n' "$k" | "$H" start "$R/log" "$R/pid" "$@" || fail start "$R"`
+  i=0
+  until own "$R" && printf '%s\\n' "$k" | "$H" start "$R/log" "$R/pid" "$@"; do
+    i=$((i + 1)); [ $i -lt 5 ] || fail start "$R"
+  done`
 
 /**
  * The batch job's stdin is not the link: it reads the words and the key from files in $R, and
  * the engine removes the key at once. The pid of an engine before it would say that this one has ended.
  */
-const START_BATCH = `rm -f "$R/pid"; printf '%s\\n' "$k" >"$R/key" && for w; do printf '%s\\n' "$w"; done >"$R/start.new" && mv "$R/start.new" "$R/start"`
+const START_BATCH = `own "$R"; rm -f "$R/pid"; printf '%s\\n' "$k" >"$R/key" && for w; do printf '%s\\n' "$w"; done >"$R/start.new" && mv "$R/start.new" "$R/start"`
 
 /**
  * What the batch job runs: it waits for the words that the first link writes and starts the engine, and another one

@@ -73,6 +73,9 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
   /** Gives what could not be done; everything has ended all the same. */
   const close = (): Promise<unknown> =>
     (closing ??= (async () => {
+      // The socket last: once it is gone a new engine may be started, whose files these would be.
+      if (pidIn(settings.runDir) === process.pid)
+        for (const name of ['pid', 'log']) rmSync(join(settings.runDir, name), { force: true })
       rmSync(path, { force: true })
       const engine = await made?.engine.catch(() => null)
       // What still runs settles as closed, and its client hears of it.
@@ -190,6 +193,11 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
           'Close it with the cerith that started it.',
         )
       const engine = await engineFor(hello.options as Record<string, unknown>)
+      // The lease ended during the greeting: the client comes again, and a new engine is started for it.
+      if (closing) {
+        socket.destroy()
+        return null
+      }
       // Cut off meanwhile: a client that nobody hears of again would keep the engine for ever.
       if (wire.closed) return null
       let client = clients.get(greeting.client)
@@ -252,7 +260,7 @@ async function sweepOthers(runDir: string): Promise<void> {
     const startedAt = attempt(() => statSync(join(dir, 'pid')).mtimeMs, Infinity)
     if (Date.now() - startedAt < START_HOURS * 3_600_000 || (await answers(join(dir, 'sock')))) continue
     // The clock may have jumped since: an engine whose process is there is no leftover.
-    const pid = Number(attempt(() => readFileSync(join(dir, 'pid'), 'utf8'), '0'))
+    const pid = pidIn(dir)
     if (pid > 0 && commandLine(pid).includes(dir)) continue
     findDeadEngines(dir, [join(dir, 'run')]).sweep()
     attempt(() => rmSync(dir, { recursive: true, force: true }))
@@ -270,15 +278,15 @@ function believing(hear: (kind: string, payload: Buffer) => void): typeof hear {
   }
 }
 
-/** Unless a new engine was started here meanwhile: then the pid is another's, or its socket keeps the directory. */
+function pidIn(runDir: string): number {
+  return Number(attempt(() => readFileSync(join(runDir, 'pid'), 'utf8'), '0'))
+}
+
+/** Files keep it: those of jobs that outlive the engine, and of a new engine that was started here meanwhile. */
 function removeRunDirectory(runDir: string): void {
-  try {
-    if (Number(readFileSync(join(runDir, 'pid'), 'utf8')) !== process.pid) return
-    for (const name of ['pid', 'log']) rmSync(join(runDir, name), { force: true })
+  attempt(() => {
     for (const dir of [join(runDir, 'run'), runDir]) rmdirSync(dir)
-  } catch {
-    // Jobs that outlive the engine have files there, or the directory is gone already.
-  }
+  })
 }
 
 function hereAndNow(engine: Engine): Omit<Welcome, 'isKnown' | 'begun'> {

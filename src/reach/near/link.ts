@@ -62,6 +62,8 @@ export class Link {
   #downSince = 0
   /** What no engine sends, when that is why the last link was closed. */
   #bad = ''
+  /** The last link ended before it was up, without a word why. */
+  #hasHungUp = false
   #held = false
   #beats: NodeJS.Timeout | null = null
   /** `isFirm`: no call shortens it. */
@@ -80,10 +82,16 @@ export class Link {
     return this.#wire || this.#downSince === 0 ? 0 : performance.now() - this.#downSince
   }
 
-  /** Tries once and says why it failed. */
+  /** Says why it failed. An engine that hangs up was closing (its lease had ended): the second time a new one answers. */
   async connect(): Promise<void> {
     this.#downSince ||= performance.now()
-    await (this.#trying ??= this.#once(LONGEST_LOOK_MS).finally(() => (this.#trying = null)))
+    this.#trying ??= this.#once(LONGEST_LOOK_MS)
+      .catch((error: unknown) => {
+        if (!this.#hasHungUp) throw error
+        return this.#once(LONGEST_LOOK_MS)
+      })
+      .finally(() => (this.#trying = null))
+    await this.#trying
   }
 
   /** Tries in the background until it is up or gone. */
@@ -165,11 +173,15 @@ export class Link {
     if (this.#closed) return open.destroy()
     open.hold(true)
     let isUp = false
+    this.#hasHungUp = false
     let late: NodeJS.Timeout | undefined
     try {
       await new Promise<void>((resolve, reject) => {
         late = setTimeout(() => reject(this.#unreachable('it did not answer')), HANDSHAKE_MS)
-        void open.closed.then(({ stderr }) => reject(this.#unreachable(stderr.trim() || 'the link closed')))
+        void open.closed.then(({ stderr }) => {
+          this.#hasHungUp = !isUp && !this.#bad
+          reject(this.#unreachable(stderr.trim() || 'the link closed'))
+        })
         const greeted = this.#greet(
           open,
           (made, welcome) => {
