@@ -6,15 +6,16 @@ import type { SandboxOptions } from '../../contract/sandbox.js'
 import { createEngine } from '../../engine/engine.js'
 import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 
-/** Each line of the probe prints the name of a wall that did not hold. */
-const PROBE = `
+/** Each line of the probe prints the name of a wall that did not hold. Bash alone: a program that is missing is no wall. */
+export const PROBE = `
 ( : >"$OUTSIDE/written" ) 2>/dev/null && echo 'files outside'
-cat ~/.ssh/key 2>/dev/null && echo 'credentials'
-[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 20 ] || echo 'processes outside'
-grep -q 'NoNewPrivs:.1' /proc/self/status || echo 'new privileges'
-grep -q 'CapEff:.0000000000000000' /proc/self/status || echo 'capabilities'
-grep -q 'Seccomp:.2' /proc/self/status || echo 'system calls'
-[ "$(grep -c : /proc/net/dev)" -le 1 ] || echo 'network'
+read -r key 2>/dev/null <~/.ssh/key && echo 'credentials'
+pids=(/proc/[0-9]*); [ "\${#pids[@]}" -lt 20 ] || echo 'processes outside'
+mapfile -t lines </proc/self/status; status="\${lines[*]}"
+[[ $status == *NoNewPrivs:?1* ]] || echo 'new privileges'
+[[ $status == *CapEff:?0000000000000000* ]] || echo 'capabilities'
+[[ $status == *Seccomp:?2* ]] || echo 'system calls'
+mapfile -t lines </proc/net/dev; [[ "\${lines[*]}" != *:*:* ]] || echo 'network'
 ( : >inside ) || echo 'BROKEN: the workspace is not writable'
 ( : >/tmp/x ) || echo 'BROKEN: /tmp is not writable'
 echo done`
