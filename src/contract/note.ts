@@ -59,7 +59,7 @@ export function stillThere(processes: string): Note {
   return { code: 'still-there', text: `Could not end every process; still there: ${processes}.` }
 }
 
-/** The notes as they leave a door. */
+/** The notes as they leave a door: what a job and its kill both know is said once. */
 export function noteTexts(notes: readonly Note[]): string[] {
-  return notes.map(({ text }) => text)
+  return [...new Set(notes.map(({ text }) => text))]
 }

@@ -32,6 +32,7 @@ test.skipIf(!canBeAnother)('an engine and a job of one machine are left alone by
   const session = await engine.session()
   await session.run({ command: 'kept=1' })
   const job = await engine.start({ command: 'read -r line; echo "got $line"', openStdin: true, owner: 'detached' })
+  const terminal = await engine.start({ command: 'read -r line', pty: true })
   const folders = readdirSync(join(stateDir, 'run'))
 
   const there = onAnotherMachine(
@@ -44,6 +45,16 @@ test.skipIf(!canBeAnother)('an engine and a job of one machine are left alone by
   expect(there.stdout).toMatch(/^cerith: It runs on /m)
   expect(there.stdout).toMatch(/still running\n[^]*kill 1\n$/)
   expect(readdirSync(join(stateDir, 'run'))).toEqual(folders)
+
+  // Said once, and not that it has ended.
+  const killed = onAnotherMachine(stateDir, `cerith kill --json ${job.id}`).stdout
+  expect((JSON.parse(killed) as { notes: string[] }).notes).toEqual([expect.stringContaining('It runs on ')])
+  const attached = onAnotherMachine(
+    stateDir,
+    `cerith run --pty '${process.execPath} ${cli} attach ${terminal.id}'; echo "attach $?"`,
+  )
+  expect(attached.stdout).toMatch(/^cerith: It runs on [^]*attach 125\n$/)
+  await terminal.kill()
 
   await job.send({ text: 'a line', enter: true })
   const { info } = await job.wait({ timeoutMs: 20_000 })

@@ -56,12 +56,15 @@ export async function attach(
     )
   const sizeNow = (): { cols: number; rows: number } => ({ cols: output.columns || 80, rows: output.rows || 24 })
   const size = output.isTTY ? sizeNow() : null
-  output.write(`[cerith: attached to ${id}${readOnly ? ', watching only' : ''}; C-] leaves, the job goes on]\r\n`)
+  // Before the first output, and not when there is nothing to attach to.
+  let greeting = `[cerith: attached to ${id}${readOnly ? ', watching only' : ''}; C-] leaves, the job goes on]\r\n`
   const show = (text: string): Taken | Promise<Taken> => {
-    output.write(text)
+    output.write(greeting + text)
+    greeting = ''
     return output.taken()
   }
   const attachment = await job.attach({ by, readOnly, size, show })
+  if (greeting !== '') void show('')
 
   const onKeys = (bytes: Buffer): void => {
     const at = bytes.indexOf(LEAVE_KEY)

@@ -9,9 +9,10 @@ import type { Taken } from '../../../contract/output.js'
 import { watchDirectory } from '../../../os/files/watching.js'
 import { writeFifo } from '../../../os/job/control.js'
 import { storedSize } from '../../../os/job/output.js'
-import { readStartRecord } from '../../../os/job/record.js'
+import { readJobRecord, readStartRecord } from '../../../os/job/record.js'
 import { askKeeper, noteInput } from '../../../os/job/terminal.js'
 import { alternateScreenAsked } from '../../terminal/modes.js'
+import { checkHere } from '../look/info.js'
 
 /** So much of the earlier output is shown first when a terminal is attached. */
 const REPLAY_BYTES = 256 * 1024
@@ -21,6 +22,8 @@ const START_LIMIT_MS = 2_000
 
 export async function attachTo(job: Job, options: AttachOptions): Promise<Attachment> {
   const dir = dirname(checkAttachable(await job.info()).outputFile)
+  const record = readJobRecord(dir, job.id)
+  if (record) checkHere(dir, record)
   let started = readStartRecord(dir)
   // It may be on its way.
   for (
