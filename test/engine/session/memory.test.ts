@@ -6,7 +6,7 @@ import { inspect } from '../../../src/guard/inspect.js'
 
 const prepare = (memory: SessionMemory, command: string): CallNeeds =>
   memory.prepare(inspect(command, { cwd: '/', home: '/root' }))
-const told = (memory: SessionMemory, traps: string): void => memory.hearTraps(traps)
+const told = (memory: SessionMemory, traps: string): void => memory.hearTraps({ text: traps, given: 'RETURNDEBUG' })
 
 test.each(['cat err.log', 'grep -r ERR src', 'echo trap'])('a word costs no care: %s', (command) => {
   const memory = new SessionMemory('/', null)

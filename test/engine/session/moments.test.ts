@@ -184,3 +184,24 @@ test('F46 read-only variables of ours cost one shell, not the session', async ()
   await shell.run({ command: 'readonly $(compgen -v __cerith)' })
   expect(await shell.run({ command: 'echo "$x"; (exit 3)' })).toMatchObject({ exitCode: 3, stdout: 'kept\n' })
 })
+
+test.each(["trap '' RETURN", "trap ': x' RETURN", "trap '' DEBUG", "trap ': x' DEBUG", "trap ': x' EXIT"])(
+  'a stop at any moment takes no trap away: %s',
+  async (set) => {
+    const shell = await session()
+    await shell.run({ command: set })
+    for (let round = 0; round < 24; round++) {
+      // Before the shell has read the command, before the command was given its trap, and after that.
+      await shell.run({ command: 'sleep 30', timeoutMs: 1 + (round % 6), graceMs: 50 })
+      const { stdout, notes } = await shell.run({ command: 'trap -p' })
+      expect([round, stdout.trim(), notes]).toEqual([round, set.replace('trap', 'trap --'), []])
+    }
+    // What the agent takes away is gone, also when it is stopped behind that.
+    const handle = shell.stream({
+      command: `trap - ${set.split(' ').at(-1)}; echo gone; sleep 30`,
+      onOutput: () => handle.kill(),
+    })
+    await handle.outcome
+    expect((await shell.run({ command: 'trap -p' })).stdout).toBe('')
+  },
+)

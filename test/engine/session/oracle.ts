@@ -144,7 +144,7 @@ export function plainErrors(text: string): string {
   return text
     .replace(/\bline \d+: /g, '')
     .replace(/\b\d{2,}\b/g, 'N')
-    .replace(/^(?:bash: +N )?(?:Killed|Terminated|Hangup)\b.*\n/gm, '')
+    .replace(/^(?:bash: +N )?(?:Killed|Terminated|Hangup|Segmentation fault)\b.*\n/gm, '')
 }
 
 /**

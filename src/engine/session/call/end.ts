@@ -13,6 +13,7 @@ import type { Plan } from '../../plan/plan.js'
 import { exitTrapLine } from '../lines/lines.js'
 import type { SessionMemory } from './memory.js'
 import { SILENCE, type CallOutput } from './output.js'
+import type { NotedTraps } from '../shell/files.js'
 import type { EndReport } from '../shell/report.js'
 import { restoreCode } from '../shell/restore.js'
 import type { SessionShell } from '../shell/shell.js'
@@ -79,7 +80,7 @@ export function remember(
 }
 
 /** The agent's own EXIT trap, so that it still runs once when the shell leaves, with our dump before it. */
-export function noteTraps(traps: string, shell: SessionShell, memory: SessionMemory): void {
+export function noteTraps(traps: NotedTraps, shell: SessionShell, memory: SessionMemory): void {
   memory.hearTraps(traps)
   if (memory.traps.exit === null) return
   shell.type(exitTrapLine(shell.marks, memory.traps.exit))

@@ -9,6 +9,7 @@ import { mentionsBinding } from '../../../secrets/deliver/binding.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, utf8, type Knowledge, type ShellState } from '../shell/state.js'
 import { Holdings } from './holdings.js'
 import type { CallNeeds, UserTraps } from '../lines/call-text.js'
+import type { NotedTraps } from '../shell/files.js'
 import type { ShellReport } from '../shell/report.js'
 import type { SessionShell } from '../shell/shell.js'
 import { AFTER, LEAVING } from '../lines/dump-text.js'
@@ -223,8 +224,11 @@ export class SessionMemory {
     this.ownStdin = ownStdin
   }
 
-  hearTraps(text: string): void {
-    const { errTrap, others, ...traps } = trapsOf(text)
+  /** A command that was stopped before it had been given a trap has not taken it away. */
+  hearTraps({ text, given }: NotedTraps): void {
+    const { errTrap, others, ...traps } = trapsOf(text, this.traps.exit)
+    if (!given.includes('DEBUG')) traps.debug ??= this.traps.debug
+    if (!given.includes('RETURN')) traps.return ??= this.traps.return
     this.traps = traps
     this.errTrap = errTrap
     this.#hasTraps = errTrap || others || traps.exit !== null || traps.debug !== null || traps.return !== null

@@ -2,7 +2,7 @@
 import { quoteWord } from '../../../contract/quote.js'
 import { reportsTraps, type CallText } from './call-text.js'
 import { HUSHED, own, UNHEARD, UNNOTE, type Marks } from './marks.js'
-import { noteTraps } from './traps.js'
+import { giveTrap, noteTraps } from './traps.js'
 
 /**
  * The file that the shell sources where bash does everything by itself: what would go off, or show,
@@ -14,11 +14,11 @@ export function commandFileText(call: CallText, head: string, marks: Marks): str
 }
 
 /** What stands before the command in its file. */
-export function commandHead(call: CallText): string {
-  const before = beforeStatus(call)
+export function commandHead(call: CallText, marks: Marks): string {
+  const before = beforeStatus(call, marks)
   // The left side of && sets `$?` without an ERR trap or `set -e` taking notice.
   if (call.stages && !call.bare) before.push(hushed(leaveStages(call.stages, call.status), call))
-  else if (call.status !== 0 && passedStatus(call) === 0) {
+  else if (call.status !== 0 && passedStatus(call, marks) === 0) {
     // The usual one without a child, of which a CHLD trap would hear; or without a command, which a DEBUG trap would.
     const isChildless = call.status === 1 && typeof call.traps?.debug !== 'string'
     const leave = leaveStatus(call.status)
@@ -37,26 +37,22 @@ export function hushed(steps: string, call: CallText): string {
 export const leaveStatus = (status: number): string => `(\\builtin exit ${status}) && \\builtin :`
 
 /** The `$?` that the command is given from outside its file: nothing in the file comes before it. */
-export function passedStatus(call: CallText): number {
-  return call.hasBuiltin && !call.bare && call.stages === null && beforeStatus(call).length === 0 ? call.status : 0
+export function passedStatus(call: CallText, marks: Marks): number {
+  return call.hasBuiltin && !call.bare && call.stages === null && beforeStatus(call, marks).length === 0
+    ? call.status
+    : 0
 }
 
-function beforeStatus(call: CallText): string[] {
+function beforeStatus(call: CallText, marks: Marks): string[] {
   const before: string[] = []
   // A line that bash has read already is not shown; `$?` is set behind it.
   if (call.verbose === 'yes') before.push('\\builtin set -v')
-  if (typeof call.traps?.return === 'string') before.push(setTrap(call.traps.return, 'RETURN'))
+  if (typeof call.traps?.return === 'string') before.push(giveTrap(call.traps.return, 'RETURN', marks))
   // Behind that trap, whose name would be `$_`, and before the one that sees every command.
   if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
-  if (typeof call.traps?.debug === 'string') before.push(setTrap(call.traps.debug, 'DEBUG'))
+  if (typeof call.traps?.debug === 'string') before.push(giveTrap(call.traps.debug, 'DEBUG', marks))
   if (call.xtrace) before.push('\\builtin set -x')
   return before
-}
-
-/** Bash forgets to ignore a RETURN that was ignored and reset before, unless there was another trap in between. */
-function setTrap(command: string, signal: 'RETURN' | 'DEBUG'): string {
-  const set = `\\builtin trap -- ${quoteWord(command)} ${signal}`
-  return command === '' ? `\\builtin trap : ${signal}; ${set}` : set
 }
 
 /** Pipelines that ended like the last one. With `!` bash turns the status around, but not those of the stages. */
@@ -72,7 +68,7 @@ function trailer(call: CallText, marks: Marks): string {
   const steps = [`${own(marks, 'k')}=("$?" "$_" "\${PIPESTATUS[@]}") ${own(marks, 'v')}=$-`]
   // A restricted shell may name no file to write to: the rest is for lines that are typed.
   steps.push('[[ $- != *r* ]] || \\builtin return 0')
-  if (reportsTraps(call)) steps.push(noteTraps(marks), `${own(marks, 'x')}=x`)
+  if (reportsTraps(call)) steps.push(noteTraps(marks))
   // A descriptor that is named by a variable stays open behind the command that opens it.
   if (call.keepStdin)
     steps.push(

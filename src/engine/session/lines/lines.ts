@@ -103,14 +103,14 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   if (call.hasBuiltin) after.push(`\\builtin unset -v ${own(marks, 'm')}`)
   if (call.secrets) after.push(call.secrets.epilogue)
   for (const name of Object.keys(call.env)) after.push(`\\builtin unset -v ${name}; ${giveBack(marks, name)}`)
-  if (reportsTraps(call)) after.push(`\\builtin unset -v ${own(marks, 'x')}; ${installExit(marks, null)}`)
+  if (reportsTraps(call)) after.push(`\\builtin unset -v ${trapWords(marks).join(' ')}; ${installExit(marks, null)}`)
   // Before the answer: what a completed call did must not depend on what becomes of the shell after it.
   if (!isPlain(call)) after.push(dumpNow(marks, AFTER))
   const status = own(marks, 'q')
   // The redirections come first, outside of the file: no mistake in the command can keep them from happening.
   const first = [
     repoint(call, marks),
-    `${status}=${reportsTraps(call) ? ` ${own(marks, 'x')}=` : ''}`,
+    `${status}=${reportsTraps(call) ? ` ${trapWords(marks).join('=() ')}=()` : ''}`,
     ...preparation(call, marks),
   ]
     .filter(Boolean)
@@ -127,12 +127,13 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n${over}{ ${status}=\${${status}:-$?}; ${unnoted(marks)}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
 }
 
+/** What notes and gives the agent's traps: empty before a command, unset behind it. */
+const trapWords = (marks: Marks): string[] => ['x', 'gr', 'gd'].map((what) => own(marks, what))
+
 /** Behind a command: none of its traps sees what comes next. Where it came to its end, its file has noted them. */
 function quiet(call: CallText, marks: Marks): string {
   const noted = own(marks, 'x')
-  return reportsTraps(call)
-    ? `[[ \${${noted}-} ]] || { ${noteTraps(marks)}; ${noted}=x;};\\builtin trap - DEBUG RETURN;`
-    : ''
+  return reportsTraps(call) ? `[[ \${${noted}-} ]] || { ${noteTraps(marks)};};\\builtin trap - DEBUG RETURN;` : ''
 }
 
 /** With `set -a` bash exports what a line of the session assigns: programs must not get it. */
@@ -145,7 +146,7 @@ const KEEP_OWN = '[[ $- != *a* ]] || \\builtin export -n "${!__cerith_@}"'
  */
 function sourceCommand(call: CallText, stdin: string, marks: Marks): string {
   const { hasBuiltin, merged } = call
-  const passed = passedStatus(call)
+  const passed = passedStatus(call, marks)
   const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
   // A builtin that is gone has left the shell without aliases, as its lines are read.
@@ -243,7 +244,7 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const file = quoteWord(fileOf.interrupt(marks))
   const traps = `\\builtin read -r -d '' ${trap} <${file}; \\builtin eval "\${${trap}:+\\\\builtin $${trap}}"; >|${file}`
   const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
-  const forget = `\\builtin unset -v ${['k', 'v', 'q', 'x'].map((what) => own(marks, what)).join(' ')}`
+  const forget = `\\builtin unset -v ${['k', 'v', 'q'].map((what) => own(marks, what)).join(' ')} ${trapWords(marks).join(' ')}`
   const deaf = hasBuiltin ? '' : `{ ${leaveDeaf(marks)}; } ${HUSHED}\n${dropReserved}\n`
   return `${deaf}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }

@@ -52,6 +52,8 @@ export const fileOf = {
   leave: ({ files }: Marks) => `${files}.leave`,
   /** The agent's traps as a command left them. */
   traps: ({ files }: Marks) => `${files}.traps`,
+  /** Says that they are written down; its name goes on with those of RETURN and DEBUG that the command was given. */
+  noted: ({ files }: Marks) => `${files}.noted`,
   /** A function of the agent's while a line needs the builtin of its name. */
   aside: ({ files }: Marks) => `${files}.aside`,
   /** The agent's INT trap while an interrupt of the session's is on its way. */

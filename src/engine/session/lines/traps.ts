@@ -38,7 +38,22 @@ export function installExit(marks: Marks, userExit: string | null): string {
   return `\\builtin trap -- ${quoteWord(`${dumpLeaving(marks)}${userExit === null ? '' : `\n${userExit}`}`)} EXIT`
 }
 
-/** Writes the agent's traps down, and takes those away that would see lines of the session. */
+/**
+ * Writes the agent's traps down, and takes those away that would see lines of the session. A stop may come between any
+ * two of these commands, so the one that takes them away also says that they are noted: to the next line by a variable,
+ * to the engine by a file, whose name tells which traps the command had been given by then.
+ */
 export function noteTraps(marks: Marks): string {
-  return `\\builtin trap -p >|${quoteWord(fileOf.traps(marks))}; \\builtin trap - DEBUG RETURN; ${installStop(marks)}`
+  const given = `"\${${own(marks, 'gr')}-}\${${own(marks, 'gd')}-}"`
+  return `\\builtin trap -p >|${quoteWord(fileOf.traps(marks))}; \\builtin trap - DEBUG "\${${own(marks, 'x')}:=RETURN}" >|${quoteWord(fileOf.noted(marks))}${given}; ${installStop(marks)}`
+}
+
+/**
+ * Gives the command a trap, and says so in the same breath, in an array: `set -a` hands none to programs. Bash forgets to ignore a RETURN that was ignored and reset
+ * before, unless there was another trap in between.
+ */
+export function giveTrap(command: string, signal: 'RETURN' | 'DEBUG', marks: Marks): string {
+  const given = own(marks, signal === 'RETURN' ? 'gr' : 'gd')
+  const set = `\\builtin trap -- ${quoteWord(command)} "\${${given}[0]:=${signal}}"`
+  return command === '' ? `\\builtin trap : ${signal}; ${set}` : set
 }

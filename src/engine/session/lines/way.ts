@@ -43,7 +43,7 @@ export function commandLine(
   const { marks } = shell
   const way = chooseWay(call)
   if (way === 'sourced') {
-    const head = commandHead(call)
+    const head = commandHead(call, marks)
     const line = Buffer.from(sourcedLines(call, marks))
     const given = { way, line, file: commandFileText(call, head, marks), fallback: null }
     return head === '' ? given : { ...given, own: new OwnWords(marks, head) }

@@ -13,7 +13,15 @@ import { fileOf, type Marks } from '../lines/marks.js'
 const SMALL_FILE = 4_096
 
 /** Files that only the shell itself reads. */
-const SOURCED = ['command', 'setUp', 'settle', 'end', 'dump', 'leave', 'traps', 'interrupt', 'aside'] as const
+const SOURCED = ['command', 'setUp', 'settle', 'end', 'dump', 'leave', 'interrupt', 'aside'] as const
+
+/** What a command was given of the agent's RETURN and DEBUG traps before they were written down. */
+const GIVEN = ['', 'RETURN', 'DEBUG', 'RETURNDEBUG'] as const
+
+export interface NotedTraps {
+  readonly text: string
+  readonly given: (typeof GIVEN)[number]
+}
 
 export class SessionFiles {
   readonly #services: Services
@@ -54,8 +62,12 @@ export class SessionFiles {
    * The agent's traps, as the command that was told to note them left them; null where it came
    * to no end that notes anything.
    */
-  takeTraps(): string | null {
-    return takeText(fileOf.traps(this.#marks))
+  takeTraps(): NotedTraps | null {
+    const text = takeText(fileOf.traps(this.#marks))
+    let noted: NotedTraps | null = null
+    for (const given of GIVEN)
+      if (takeText(fileOf.noted(this.#marks) + given) !== null && text !== null) noted = { text, given }
+    return noted
   }
 
   /** The files of a living shell may have been removed: they are written again, or it would look for them in vain. */
@@ -76,6 +88,7 @@ export class SessionFiles {
   }
 
   remove(): void {
+    this.takeTraps()
     for (const kind of SOURCED) {
       try {
         rmSync(fileOf[kind](this.#marks), { force: true })

@@ -220,18 +220,21 @@ function parseTraps(text: string): { text: string; command: string; signal: stri
 
 interface Traps {
   readonly exit: string | null
-  readonly debug: string | null
-  readonly return: string | null
+  debug: string | null
+  return: string | null
   readonly errTrap: boolean
   /** For signals. */
   readonly others: boolean
 }
 
-/** The agent's traps, those of the kinds that concern our own lines as it wrote them. */
-export function trapsOf(text: string): Traps {
+/**
+ * The agent's traps, those of the kinds that concern our own lines as it wrote them. `exitBefore`: its EXIT trap before
+ * the command.
+ */
+export function trapsOf(text: string, exitBefore: string | null = null): Traps {
   const commands = new Map(parseTraps(text).map(({ command, signal }) => [signal, command]))
   return {
-    exit: ownExit(commands.get('EXIT') ?? null),
+    exit: ownExit(commands.get('EXIT') ?? null, exitBefore),
     debug: commands.get('DEBUG') ?? null,
     return: commands.get('RETURN') ?? null,
     errTrap: commands.has('ERR'),
@@ -241,11 +244,14 @@ export function trapsOf(text: string): Traps {
   }
 }
 
-/** The session's own stands on the first line of an EXIT trap, and the agent's behind it. */
-function ownExit(command: string | null): string | null {
+/**
+ * The session's own stands on the first line of an EXIT trap, and the agent's behind it. The session's alone was never
+ * touched by the agent: a stop took the line that gives the agent's back.
+ */
+function ownExit(command: string | null, before: string | null): string | null {
   if (!command?.includes(STATE_BEGINS)) return command
   const at = command.indexOf('\n')
-  return at < 0 ? null : command.slice(at + 1)
+  return at < 0 ? before : command.slice(at + 1)
 }
 
 /** Whether a shell with this state may set traps, or have an ERR trap, without a word of it in the next command. */
