@@ -22,8 +22,9 @@ async function leave(code: number): Promise<void> {
   await (io.signalled ? Promise.race([taken, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]) : taken)
   // A failed write is told a moment after it; output that could not be written is not a success.
   await new Promise((resolve) => setImmediate(resolve))
-  // What a closed reader means for a command, the command has said itself.
-  const unread = io.out.closed && code === 0 && argv[0] !== 'run'
+  // Something was not read: a command that was not told so by the kernel, because it had written its last word, is no
+  // success either.
+  const unread = io.out.closed && code === 0
   const lost = io.out.lost ?? io.err.lost
   if (lost) {
     io.err.write(`cerith: the output could not be written (${lost})\n`)

@@ -157,6 +157,20 @@ describe.concurrent('a reader that leaves', () => {
   })
 
   test.each([
+    ['the last word of a command', `cerith run 'read -r go; echo hi'`],
+    ['the last word of a command in a session', `cerith run --session last 'read -r go; echo hi'`],
+    ['an outcome', `cerith run --json 'read -r go'`],
+    ['the id of a job', `(read -r go; cerith run --background true)`],
+  ])('before %s makes it no success', async (_, line) => {
+    // The command goes on when its reader has left.
+    const fifo = join(base, `left-${Math.random()}`)
+    const { codes } = await shell(
+      `mkfifo ${fifo}; ${line.replace('read -r go', `read -r go <${fifo}`)} | { exec <&-; echo >${fifo}; }`,
+    )
+    expect(codes).toEqual([141, 0])
+  })
+
+  test.each([
     ['a fresh shell', 'cerith run yes'],
     ['a session', 'cerith run --session left yes'],
     ['a terminal', 'cerith run --pty yes'],
@@ -175,7 +189,7 @@ test('a disk that is full is said, and is no success', async () => {
   expect(err).toContain('the output could not be written (ENOSPC)')
 })
 
-/** The number when it has stood still for a second. */
+/** The number when it has stood still for a second. On a busy machine a pause may look like the end: then it is small. */
 async function settled(read: () => number): Promise<number> {
   let last = -1
   for (let same = 0; same < 5;) {
