@@ -43,6 +43,8 @@ export function whatCame(entry: AuditLine): string {
   const kind = textOf(entry, 'kind')
   if (DEEDS[kind]) return DEEDS[kind]
   if (kind === 'refused') return `refused ${textOf(entry, 'rule')}`.trimEnd()
+  // The line stays when the job has long ended: what it says must stay true.
+  if (kind === 'job' && entry['status'] === 'running') return 'to jobs'
   const isOpen = entry['exitCode'] === null || entry['exitCode'] === undefined
   return textOf(entry, 'signal') || (isOpen ? textOf(entry, 'status') : `exit ${textOf(entry, 'exitCode')}`)
 }

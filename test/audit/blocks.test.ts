@@ -12,6 +12,7 @@ test('what came of a line, in a word or two, and how it looks', () => {
     [{ exitCode: null, signal: 'SIGTERM', status: 'failed' }, 'SIGTERM', 'bad'],
     [{ exitCode: null, status: 'timeout' }, 'timeout', 'bad'],
     [{ exitCode: null, status: 'running' }, 'running', 'plain'],
+    [{ kind: 'job', exitCode: null, status: 'running' }, 'to jobs', 'plain'],
     [{ kind: 'refused', rule: 'wipe-root', exitCode: null }, 'refused wipe-root', 'warn'],
     [{ kind: 'dry_run', status: 'dry_run', exitCode: null }, 'dry_run', 'plain'],
     [{ kind: 'approve', exitCode: null }, 'approved', 'plain'],
