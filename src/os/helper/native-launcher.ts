@@ -227,7 +227,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     updateHold()
   })
   const look = setTimeout(() => wake(child.pid ?? -1), LOOK_AFTER_MS)
-  const timer = setTimeout(() => announce?.(silentError()), HELLO_LIMIT_MS[tier])
+  const timer = setTimeout(() => announce?.(silentError(tier === 'plain')), HELLO_LIMIT_MS[tier])
   try {
     await announced
   } catch (error) {

@@ -161,11 +161,13 @@ export function moveError(errno: string, what: string): ShellError {
   )
 }
 
-export function silentError(): ShellError {
+/** At its start, a Node that may not make its threads waits for them for ever. */
+export function silentError(atStart = false): ShellError {
+  const threads = atStart ? ', or there are too few processes for its threads (`ulimit -u`)' : ''
   return new ShellError(
     'SPAWN_FAILED',
     'The helper that starts commands does not answer',
-    'It may have been stopped, or the machine is overloaded; create a new engine, or try again later.',
+    `It may have been stopped, or the machine is overloaded${threads}; create a new engine, or try again later.`,
   )
 }
 
