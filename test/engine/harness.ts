@@ -6,6 +6,7 @@ import { afterEach } from 'vitest'
 import { createEngine, type Engine, type EngineOptions } from '../../src/index.js'
 import { isAlive } from '../../src/os/process/proc.js'
 import { temporaryFolder } from '../fixtures/folder.js'
+import { until } from '../fixtures/until.js'
 
 const engines: Engine[] = []
 
@@ -20,6 +21,20 @@ export async function testEngine(options: EngineOptions = {}): Promise<Engine> {
   return engine
 }
 
+/**
+ * Waits until a session has looked at its idle shell: at its state, and at what it holds. That begins 2 ms after a call,
+ * by a timer of this process, which fires before a later and longer one. A check is then answered behind the look, or
+ * after 150 ms with what was known before: such an answer does not count.
+ */
+export async function idleLook(engine: Engine, session = 'main'): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  await until(async () => {
+    const asked = performance.now()
+    await engine.check(':', { session })
+    return performance.now() - asked < 100
+  }, 'the look at the idle shell')
+}
+
 /** A number of seconds that no other test sleeps: its processes can be told apart. */
 let unique = 0
 export function uniqueSeconds(): string {
@@ -27,6 +42,5 @@ export function uniqueSeconds(): string {
   return `${3_000 + (process.pid % 997)}.${String(unique).padStart(3, '0')}${process.pid}`
 }
 
-export { isAlive, temporaryFolder }
+export { isAlive, temporaryFolder, until }
 export { processesNamed } from '../fixtures/processes.js'
-export { until } from '../fixtures/until.js'

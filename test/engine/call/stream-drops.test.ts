@@ -1,7 +1,8 @@
 /** A reader of `stream()` that is too slow loses text, never the count of it. */
 import { expect, test } from 'vitest'
 import type { RunRequest } from '../../../src/contract/request.js'
-import { testEngine, until } from '../harness.js'
+import { processFacts } from '../../../src/os/process/proc.js'
+import { processesNamed, testEngine, until } from '../harness.js'
 
 const BYTES = 40_000_000
 
@@ -57,7 +58,13 @@ test('bytes with a promise hold the command back, and none is lost', async () =>
     },
   })
   await until(() => seen > 0)
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  // The program sleeps only when the pipe takes no more; three looks tell that from a reader that is slow.
+  let asleep = 0
+  await until(() => {
+    const [head] = processesNamed(`head -c ${BYTES} `)
+    asleep = head && processFacts(head)?.state === 'S' ? asleep + 1 : 0
+    return asleep === 3 || seen === BYTES
+  }, 'the program waits')
   expect(seen).toBeLessThan(3_000_000) // What the pipe holds.
   open()
   expect((await outcome).status).toBe('completed')

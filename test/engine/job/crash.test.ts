@@ -159,11 +159,18 @@ test('F81 two engines on one state directory see the same jobs, never the same i
 test('F81 the jobs of a living engine are not touched by the start of another one', async () => {
   const one = await host()
   const job = await one.call('start', { command: 'sleep 300' })
+  const folders = (): string[] => readdirSync(join(stateDir, 'run'))
+  const living = folders()
+  await (await host()).kill('SIGKILL')
+  const dead = folders().filter((name) => !living.includes(name))
+  expect(dead).toHaveLength(1)
   const two = await host()
-  await new Promise((resolve) => setTimeout(resolve, 600))
+  // It has swept when the folder of the engine that was killed is gone.
+  await until(() => !folders().some((name) => dead.includes(name)))
   expect((await two.call('info', job.id)).status).toBe('running')
+  const theirs = await two.call('start', { command: 'sleep 300' })
   await two.kill('SIGKILL')
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await until(() => !isAlive(theirs.pid as number))
   expect((await one.call('info', job.id)).status).toBe('running')
 })
 

@@ -5,7 +5,7 @@ import type { Engine, Session } from '../../../src/index.js'
 import { isAlive, signalProcess } from '../../../src/os/process/proc.js'
 import { ESCAPES } from '../../fixtures/escapes.js'
 import { makeGate } from '../../fixtures/gate.js'
-import { processesNamed, temporaryFolder, testEngine, uniqueSeconds, until } from '../harness.js'
+import { idleLook, processesNamed, temporaryFolder, testEngine, uniqueSeconds, until } from '../harness.js'
 
 /**
  * The one way to leave that only a subreaper sees: parents gone, group and session new, environment empty, files
@@ -117,10 +117,8 @@ describe('the lower tier, without native code', () => {
     const engine = await testEngine({ tier: 'plain' })
     const session = await engine.session()
     await session.run({ command: 'exec 7>/dev/null; kept=1' })
-    // It looks at what the shell holds when that is idle; a check is answered behind the look.
     const { pid } = await session.info()
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    await engine.check(':', { session: 'main' })
+    await idleLook(engine)
     process.kill(pid as number, 'SIGKILL')
     await until(() => !isAlive(pid as number))
     const next = await session.run({ command: 'echo $kept' })

@@ -1,9 +1,16 @@
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalQuestion } from '../../../src/contract/request.js'
 import { temporaryFolder } from '../harness.js'
 import { canConfine, ground } from './harness.js'
+
+/** As long as ten rounds of the loop below take outside of every room, on this machine and now. */
+async function tenRounds(): Promise<void> {
+  const loop = spawn('bash', ['-c', 'for ((n = 0; n < 10;)); do echo "$((++n))" >/dev/null; sleep 0.02; done'])
+  await new Promise((resolve) => loop.once('exit', resolve))
+}
 
 describe.skipIf(!canConfine)('one command outside the sandbox', () => {
   test('is always asked about, with the reason and the files that the sandbox could have written', async () => {
@@ -45,7 +52,7 @@ describe.skipIf(!canConfine)('one command outside the sandbox', () => {
     engine.setAsk(async () => {
       const read = () => readFileSync(join(work, 'count'), 'utf8')
       const before = read()
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await tenRounds()
       expect(read()).toBe(before)
       writeFileSync(join(work, 'tool.sh'), `echo evil >${home}/evil`)
       return 'once'
@@ -60,11 +67,13 @@ describe.skipIf(!canConfine)('one command outside the sandbox', () => {
 
   test('a command that is started while a person thinks begins only after the one outside has ended', async () => {
     const { engine, work } = await ground()
+    const other = await ground()
     await engine.run({ command: 'true' })
     const started: Promise<unknown>[] = []
     engine.setAsk(async () => {
       started.push(engine.run({ command: 'echo inside >>order' }))
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      // Another engine gets the same done meanwhile.
+      for (let round = 0; round < 3; round++) await other.engine.run({ command: 'echo inside >>order' })
       return 'once'
     })
     await engine.run({ command: 'echo outside >>order', outside: 'because' })

@@ -174,7 +174,7 @@ export const SEQUENCES: Readonly<Record<string, readonly (readonly string[])[]>>
     ['sleep 30 &', 'pid=$!', 'kill $pid', 'wait $pid 2>/dev/null; echo $?'],
     ['(exit 4) &', 'wait $!', 'echo $?'],
     ['sleep 30 & sleep 31 &', 'jobs %1 | sed "s/ *$//"', 'jobs | wc -l', 'kill %1 %2', 'wait 2>/dev/null; echo all'],
-    ['{ sleep 0.05; exit 6; } &', 'wait -n; echo $?'],
+    ['{ sleep 1; exit 6; } &', 'wait -n; echo $?'],
     ['echo hi >f & wait', 'cat f', 'jobs -r'],
     ['sleep 30 &', 'disown %1', 'jobs | wc -l', 'kill $!'],
     ['f() { sleep 30; }', 'f &', 'jobs -r | wc -l', 'kill $!', 'wait $! 2>/dev/null; echo $?'],

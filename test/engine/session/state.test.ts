@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Engine, type EngineOptions, type Outcome, type RunRequest, type Session } from '../../../src/index.js'
 import { isAlive, processFacts } from '../../../src/os/process/proc.js'
-import { temporaryFolder, testEngine, until } from '../harness.js'
+import { idleLook, temporaryFolder, testEngine, until } from '../harness.js'
 
 type Do = (command: string, more?: Partial<RunRequest>) => Promise<Outcome>
 
@@ -61,14 +61,7 @@ describe('a shell that died between two calls', () => {
     // Below that limit the builtin keeps its descriptors among the agent's numbers: they are not told.
     await run(':')
     const shell = (await session.info()).pid as number
-    // The session looks at what the shell holds when it is idle. By then that has begun; a check is answered behind it,
-    // or after 150 ms.
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    await until(async () => {
-      const asked = performance.now()
-      await engine.check(':', { session: 'main' })
-      return performance.now() - asked < 100
-    })
+    await idleLook(engine)
     const start = processFacts(shell)?.start
     process.kill(pidOf(shell), 'SIGKILL')
     await until(() => !isAlive(shell, start))
@@ -114,7 +107,7 @@ describe('a secret', () => {
     engine.secrets.set('X', VALUE)
     await run('T={{secret:X}}; export E="$T"; f() { echo "$T"; }; arr=("$T" b); set -- "$T"')
     const check = async (): Promise<void> => {
-      await new Promise((resolve) => setTimeout(resolve, 50))
+      await idleLook(engine)
       expect(filesWith(stateDir, VALUE)).toEqual([])
     }
     await check()

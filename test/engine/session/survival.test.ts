@@ -12,7 +12,7 @@ import { findHelper } from '../../../src/os/helper/file.js'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine, type Engine, type Outcome, type RunRequest, type Session } from '../../../src/index.js'
-import { until, testEngine } from '../harness.js'
+import { processesNamed, testEngine, uniqueSeconds, until } from '../harness.js'
 import { temporaryFolder } from '../../fixtures/folder.js'
 
 let engine: Engine
@@ -405,13 +405,15 @@ test.each(['echo ran >> ran; echo', 'echo'])(
 )
 
 test.each([
-  ['has printed had begun', 'echo up; sleep 30', false],
-  ['has printed nothing may not have begun', 'sleep 30', true],
-])('what %s when its shell is killed', async (_, command, inDoubt) => {
+  ['has printed had begun', 'echo up; sleep', false],
+  ['has printed nothing may not have begun', 'sleep', true],
+])('what %s when its shell is killed', async (_, words, inDoubt) => {
+  const seconds = uniqueSeconds()
+  const command = `${words} ${seconds}`
   const session = await (await testEngine()).session()
   const { pid } = await session.run({ command: ':' })
   const handle = session.stream({ command })
-  if (inDoubt) await new Promise((resolve) => setTimeout(resolve, 60))
+  if (inDoubt) await until(() => processesNamed(seconds).length > 0)
   else for await (const { text } of handle) if (text.includes('up')) break
   process.kill(pid as number, 'SIGKILL')
   const { end, notes } = await handle.outcome
