@@ -13,7 +13,8 @@ export function auditLine(entry: AuditLine, paint: Paint): string {
   const by = textOf(entry, 'by')
   const waited = textOf(entry, 'waitedMs')
   const who = by ? `  (${oneLine(by)}${waited ? `, after ${waited} ms` : ''})` : ''
-  const took = isDeed(entry) || entry['status'] === 'running' ? ''.padStart(9) : `${textOf(entry, 'durationMs').padStart(6)} ms`
+  const took =
+    isDeed(entry) || entry['status'] === 'running' ? ''.padStart(9) : `${textOf(entry, 'durationMs').padStart(6)} ms`
   const where = `${oneLine(textOf(entry, 'cwd'))}$ ${oneLine(textOf(entry, 'command'))}`
   return `${time}  ${textOf(entry, 'door').padEnd(7)} ${paint(style, came.padEnd(10))} ${took}  ${where}${who}`
 }
