@@ -169,11 +169,11 @@ export class Link {
   }
 
   async #once(lookMs: number): Promise<void> {
+    this.#hasHungUp = false
     const open = await this.#settings.open(lookMs)
     if (this.#closed) return open.destroy()
     open.hold(true)
     let isUp = false
-    this.#hasHungUp = false
     let late: NodeJS.Timeout | undefined
     try {
       await new Promise<void>((resolve, reject) => {
