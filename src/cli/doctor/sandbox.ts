@@ -6,7 +6,7 @@ import type { SandboxOptions } from '../../contract/sandbox.js'
 import { createEngine } from '../../engine/engine.js'
 import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 
-/** Each line of the probe prints the name of a wall that did not hold. Bash alone: a program that is missing is no wall. */
+/** Each line prints the name of a wall that did not hold. Bash alone does it: a missing program is no broken wall. */
 export const PROBE = `
 ( : >"$OUTSIDE/written" ) 2>/dev/null && echo 'files outside'
 read -r key 2>/dev/null <~/.ssh/key && echo 'credentials'

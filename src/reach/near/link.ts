@@ -82,7 +82,7 @@ export class Link {
     return this.#wire || this.#downSince === 0 ? 0 : performance.now() - this.#downSince
   }
 
-  /** Says why it failed. An engine that hangs up was closing (its lease had ended): the second time a new one answers. */
+  /** Says why it failed. An engine that hangs up was closing (its lease had ended): then it tries once more. */
   async connect(): Promise<void> {
     this.#downSince ||= performance.now()
     this.#trying ??= this.#once(LONGEST_LOOK_MS)

@@ -244,7 +244,8 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const file = quoteWord(fileOf.interrupt(marks))
   const traps = `\\builtin read -r -d '' ${trap} <${file}; \\builtin eval "\${${trap}:+\\\\builtin $${trap}}"; >|${file}`
   const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
-  const forget = `\\builtin unset -v ${['k', 'v', 'q'].map((what) => own(marks, what)).join(' ')} ${trapWords(marks).join(' ')}`
+  const words = [...['k', 'v', 'q'].map((what) => own(marks, what)), ...trapWords(marks)]
+  const forget = `\\builtin unset -v ${words.join(' ')}`
   const deaf = hasBuiltin ? '' : `{ ${leaveDeaf(marks)}; } ${HUSHED}\n${dropReserved}\n`
   return `${deaf}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
 }

@@ -45,12 +45,13 @@ export function installExit(marks: Marks, userExit: string | null): string {
  */
 export function noteTraps(marks: Marks): string {
   const given = `"\${${own(marks, 'gr')}-}\${${own(marks, 'gd')}-}"`
-  return `\\builtin trap -p >|${quoteWord(fileOf.traps(marks))}; \\builtin trap - DEBUG "\${${own(marks, 'x')}:=RETURN}" >|${quoteWord(fileOf.noted(marks))}${given}; ${installStop(marks)}`
+  const take = `\\builtin trap - DEBUG "\${${own(marks, 'x')}:=RETURN}" >|${quoteWord(fileOf.noted(marks))}${given}`
+  return `\\builtin trap -p >|${quoteWord(fileOf.traps(marks))}; ${take}; ${installStop(marks)}`
 }
 
 /**
- * Gives the command a trap, and says so in the same breath, in an array: `set -a` hands none to programs. Bash forgets to ignore a RETURN that was ignored and reset
- * before, unless there was another trap in between.
+ * Gives the command a trap, and says so in the same command: in an array, which `set -a` hands to no program. Bash
+ * forgets to ignore a RETURN that was ignored and reset before, unless there was another trap in between.
  */
 export function giveTrap(command: string, signal: 'RETURN' | 'DEBUG', marks: Marks): string {
   const given = own(marks, signal === 'RETURN' ? 'gr' : 'gd')
