@@ -1,17 +1,20 @@
 /**
  * Attacks over several calls of one session. The calls before the last only store text and are run; the last, which
- * would do harm, is only judged. A refusal of an earlier call counts too.
+ * would do harm, is only judged. A refusal of an earlier call counts too. They run in a room, in which nothing but the
+ * test's own directory can be changed: a trap or a function that stores harm could be run by a later call.
  */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/index.js'
+import { canConfine } from '../engine/sandbox/harness.js'
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'cerith-attacks-')))
 const engine = await createEngine({
   cwd: dir,
   stateDir: join(dir, 'state'),
+  sandbox: { profile: 'workspace' },
   env: { PATH: process.env['PATH'], HOME: join(dir, 'home') },
 })
 mkdirSync(join(dir, 'home'))
@@ -39,7 +42,7 @@ async function isStopped(name: string, calls: readonly string[]): Promise<boolea
   }
 }
 
-test('every one is stopped', { timeout: 600_000 }, async () => {
+test.skipIf(!canConfine)('every one is stopped', { timeout: 600_000 }, async () => {
   const passed: string[][] = []
   const left = [...rows]
   const worker = async (): Promise<void> => {

@@ -7,19 +7,16 @@
  * 3. The first client's options make the engine; later ones must bring the same.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { linkSync, lstatSync, readFileSync, rmdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
-import { createConnection, createServer, type Server, type Socket } from 'node:net'
+import { readFileSync, rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
 import { hostname } from 'node:os'
-import { basename, dirname, join } from 'node:path'
-import { attempt } from '../../contract/attempt.js'
+import { join } from 'node:path'
 import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
-import { findDeadEngines } from '../../os/helper/sweep.js'
-import { commandLine, processFacts } from '../../os/process/proc.js'
+import { processFacts } from '../../os/process/proc.js'
 import { bootId } from '../../os/process/world.js'
-import { namesIn } from '../../os/files/quietly.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
 import { BadFrame } from '../frames.js'
 import { errorToWire, isProof, parse, proofOf, unpack, WIRE_VERSION } from '../messages.js'
@@ -27,6 +24,7 @@ import type { Greeting, Hello, Welcome, WireError } from '../messages.js'
 import { Wire } from '../wire.js'
 import { FarClient } from './client.js'
 import { nearSecrets } from './questions.js'
+import { listenAlone, pidIn, removeRunDirectory, sweepOthers } from './run-directory.js'
 
 export interface FarSettings {
   /** Holds the socket and the state of sessions; private, on tmpfs where there is one. */
@@ -43,7 +41,6 @@ export interface FarSettings {
 const FIRST_CLIENT_MS = 60_000
 const HANDSHAKE_MS = 10_000
 const MAX_STRANGERS = 16
-const START_HOURS = 1
 const MAX_UNWRITTEN = 10_000
 /** A call that does not end with its engine is not waited for. */
 const TOLD_MS = 1_000
@@ -246,27 +243,6 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
   return true
 }
 
-/** What engines left that were killed, started for other near ones: they have a socket at which nothing answers. */
-async function sweepOthers(runDir: string): Promise<void> {
-  const own = basename(runDir)
-  const kin = own.slice(0, own.lastIndexOf('-') + 1)
-  const { uid } = statSync(runDir)
-  for (const name of namesIn(dirname(runDir)).filter((each) => each.startsWith(kin) && each !== own)) {
-    const dir = join(dirname(runDir), name)
-    // Another user can make one of this name, and change it while it is removed.
-    const made = attempt(() => lstatSync(dir), null)
-    if (!made?.isDirectory() || made.uid !== uid || (made.mode & 0o077) !== 0) continue
-    // Written first when an engine is started: one that does not listen yet has a new one.
-    const startedAt = attempt(() => statSync(join(dir, 'pid')).mtimeMs, Infinity)
-    if (Date.now() - startedAt < START_HOURS * 3_600_000 || (await answers(join(dir, 'sock')))) continue
-    // The clock may have jumped since: an engine whose process is there is no leftover.
-    const pid = pidIn(dir)
-    if (pid > 0 && commandLine(pid).includes(dir)) continue
-    findDeadEngines(dir, [join(dir, 'run')]).sweep()
-    attempt(() => rmSync(dir, { recursive: true, force: true }))
-  }
-}
-
 /** A client of another build may say what fits nothing here: that costs its link, not the engine of all others. */
 function believing(hear: (kind: string, payload: Buffer) => void): typeof hear {
   return (kind, payload) => {
@@ -276,17 +252,6 @@ function believing(hear: (kind: string, payload: Buffer) => void): typeof hear {
       throw error instanceof BadFrame ? error : new BadFrame(String(error))
     }
   }
-}
-
-function pidIn(runDir: string): number {
-  return Number(attempt(() => readFileSync(join(runDir, 'pid'), 'utf8'), '0'))
-}
-
-/** Files keep it: those of jobs that outlive the engine, and of a new engine that was started here meanwhile. */
-function removeRunDirectory(runDir: string): void {
-  attempt(() => {
-    for (const dir of [join(runDir, 'run'), runDir]) rmdirSync(dir)
-  })
 }
 
 function hereAndNow(engine: Engine): Omit<Welcome, 'isKnown' | 'begun'> {
@@ -311,41 +276,6 @@ function stateDirectoryHere(baseDir: string): string {
   } catch {
     return ensurePrivateDirectory(join(baseDir, 'state'))
   }
-}
-
-/** Listens under a name of its own, then links the name that clients know: of two engines one gets it. */
-async function listenAlone(server: Server, path: string): Promise<boolean> {
-  const own = `${path}.${process.pid}`
-  rmSync(own, { force: true })
-  // Only for the socket: commands get the umask of the login.
-  const umask = process.umask(0o077)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(own, () => resolve())
-  }).finally(() => process.umask(umask))
-  for (let tries = 0; tries < 3; tries++) {
-    try {
-      linkSync(own, path)
-      unlinkSync(own)
-      return true
-    } catch {
-      if (await answers(path)) break
-      rmSync(path, { force: true })
-    }
-  }
-  server.close()
-  return false
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })
 }
 
 /** The first line of stdin, without what follows it. */
