@@ -36,7 +36,7 @@ typedef struct {
   bool in_fifo, keep, merge, detached, pty;
   int cols, rows;
   int extra_in_fd, extra_in_slot;       /* child descriptor fed by a slot, e.g. secret values */
-  long long deadline_ms, head_bytes, tail_bytes;
+  long long deadline_ms, grace_ms, head_bytes, tail_bytes;
   int oom;
   int room, listener_room;              /* the room it enters, and the one whose listener it is given; -1 = none */
   char *folder;                         /* its folder of the room's session files */

@@ -272,6 +272,7 @@ function start(fields) {
         merge,
         detached: get('detached') === '1',
         deadline: Number(get('deadline', 0)),
+        grace: Number(get('grace', 2_000)),
         limits: limitsOf(get),
         masks: all('mask').map(needle),
       })
@@ -305,7 +306,7 @@ class Ward {
   }
 
   begin() {
-    if (this.deadline > 0) this.timer = setTimeout(() => !this.exit && this.kill(15, 2_000, 'timeout'), this.deadline)
+    if (this.deadline > 0) this.timer = setTimeout(() => !this.exit && this.kill(15, this.grace, 'timeout'), this.deadline)
     if (this.limits) this.watch(this.limits)
     this.recordStart()
     say('s', {

@@ -29,6 +29,7 @@ bool parse_request(char *payload, size_t length, Request *request) {
   request->extra_in_fd = request->extra_in_slot = -1;
   request->oom = request->room = request->listener_room = -1;
   request->id = -1;
+  request->grace_ms = 2000;
   size_t args = 0, arg_room = 0, vars = 0, var_room = 0;
   const char *value;
   for (char *at = payload, *end = payload + length; at < end; at += strlen(at) + 1) {
@@ -59,6 +60,7 @@ bool parse_request(char *payload, size_t length, Request *request) {
       request->rows = comma ? atoi(comma + 1) : 24;
     }
     else if ((value = value_of(at, "deadline"))) request->deadline_ms = atoll(value);
+    else if ((value = value_of(at, "grace"))) request->grace_ms = atoll(value);
     else if ((value = value_of(at, "head"))) request->head_bytes = atoll(value);
     else if ((value = value_of(at, "tail"))) request->tail_bytes = atoll(value);
     else if ((value = value_of(at, "oom"))) request->oom = atoi(value);

@@ -655,7 +655,7 @@ static void look_at_limits(void) {
   snprintf(over_limit, sizeof over_limit, "%s", over);
   over_used = used;
   /* What grows does not get the time to grow on. */
-  begin_kill(strcmp(over, "cpu") == 0 ? SIGTERM : SIGKILL, 2000, "limit");
+  begin_kill(strcmp(over, "cpu") == 0 ? SIGTERM : SIGKILL, link_.request->grace_ms, "limit");
 }
 
 /* A command that ended by itself between two looks: the kernel's numbers say whether it was over a limit then. */
@@ -780,7 +780,7 @@ static void watch(void) {
       else if (wrote < 0 && errno != EAGAIN && errno != EINTR) pending_length = 0;
     }
 
-    if (deadline && !killing && !leader_gone && now_ms() >= deadline) begin_kill(SIGTERM, 2000, "timeout");
+    if (deadline && !killing && !leader_gone && now_ms() >= deadline) begin_kill(SIGTERM, link_.request->grace_ms, "timeout");
     look_at_limits();
     advance_kill();
     if (dir_fd >= 0 && leader_gone && !recorded) {

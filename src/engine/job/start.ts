@@ -158,6 +158,7 @@ async function launch(
     detached: record.owner === 'detached',
     oomScore: 300,
     ...(plan.limits ? { limits: plan.limits } : {}),
+    graceMs: plan.graceMs,
   }
   const ward = await services.launcher.start(spec)
   // All input must be in the pipe before the caller hears of the start: its process may then end.

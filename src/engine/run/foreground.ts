@@ -84,6 +84,7 @@ async function supervise(
     extraIn: { fd: SCRIPT_FD, pipe: scriptPipe },
     oomScore: 300,
     ...(plan.limits ? { limits: plan.limits } : {}),
+    graceMs: plan.graceMs,
   }
   const startedAt = performance.now()
   let ward: Ward

@@ -45,6 +45,8 @@ export interface LaunchSpec {
   readonly detached?: boolean
   readonly oomScore?: number
   readonly limits?: ResourceLimits
+  /** Between the polite signal and SIGKILL, where the helper ends it by itself: at its deadline or a limit. */
+  readonly graceMs?: number
 }
 
 /** How to build a room: items in the order in which they are applied, as the helper reads them. */

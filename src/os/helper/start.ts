@@ -19,6 +19,7 @@ export function describeStart(id: number, spec: LaunchSpec): (readonly [string, 
   if (spec.detached) fields.push(['detached', 1])
   if (spec.oomScore !== undefined) fields.push(['oom', spec.oomScore])
   if (spec.limits) fields.push(...limitFields(spec.limits))
+  if (spec.graceMs !== undefined) fields.push(['grace', Math.ceil(spec.graceMs)])
   if (spec.inside) fields.push(['room', spec.inside.room.id])
   for (const group of spec.inside?.groups ?? []) fields.push(['group', group])
   if (spec.inside?.folder !== undefined) fields.push(['folder', spec.inside.folder])

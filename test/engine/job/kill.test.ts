@@ -163,3 +163,17 @@ test('kill from another engine, and two kills at once, end it once', async () =>
   expect(results.map(({ info }) => info.status)).toEqual(['killed', 'killed'])
   expect(processesMarked(`CERITH_JOB=${job.id}`)).toEqual([])
 })
+
+test.each(['native', 'plain'] as const)(
+  'at its deadline a job has the time to clean up that its request gives it (%s)',
+  async (tier) => {
+    const engine = tier === 'native' ? place.engine : await place.another({ tier: 'plain' })
+    const job = await engine.start({
+      command: "trap 'sleep 3; echo cleaned; exit 9' TERM; echo up; while :; do sleep 0.1; done",
+      timeoutMs: 3_000,
+      graceMs: 60_000,
+    })
+    expect((await job.wait({ timeoutMs: 60_000 })).info).toMatchObject({ status: 'timeout' })
+    expect((await job.read()).text).toBe('up\ncleaned\n')
+  },
+)
