@@ -152,6 +152,7 @@ const TOUCHES_FILES = [
   'hooks/settings.ts',
   'hooks/judge.ts',
   'reach/records.ts',
+  'reach/far/run-directory.ts',
   'reach/far/serve.ts',
   'web/assets.ts',
   'web/recordings.ts',

@@ -6,27 +6,26 @@ import type { SandboxOptions } from '../../contract/sandbox.js'
 import { createEngine } from '../../engine/engine.js'
 import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 
-/** Each line prints the name of a wall that did not hold. Bash alone does it: a missing program is no broken wall. */
-export const PROBE = `
-( : >"$OUTSIDE/written" ) 2>/dev/null && echo 'files outside'
-read -r key 2>/dev/null <~/.ssh/key && echo 'credentials'
-pids=(/proc/[0-9]*); [ "\${#pids[@]}" -lt 20 ] || echo 'processes outside'
-mapfile -t lines </proc/self/status; status="\${lines[*]}"
-[[ $status == *NoNewPrivs:?1* ]] || echo 'new privileges'
-[[ $status == *CapEff:?0000000000000000* ]] || echo 'capabilities'
-[[ $status == *Seccomp:?2* ]] || echo 'system calls'
-mapfile -t lines </proc/net/dev; [[ "\${lines[*]}" != *:*:* ]] || echo 'network'
-( : >inside ) || echo 'BROKEN: the workspace is not writable'
-( : >/tmp/x ) || echo 'BROKEN: /tmp is not writable'
-echo done`
-
-/** What Landlock and seccomp alone must hold. */
+/**
+ * What Landlock and seccomp alone must hold. Each line prints the name of a wall that did not. Bash alone does it: a
+ * missing program is no broken wall.
+ */
 const WEAKER_PROBE = `
 ( : >"$OUTSIDE/written" ) 2>/dev/null && echo 'files outside'
-cat ~/.ssh/key 2>/dev/null && echo 'credentials'
-grep -q 'Seccomp:.2' /proc/self/status || echo 'system calls'
+read -r key 2>/dev/null <~/.ssh/key && echo 'credentials'
+mapfile -t lines </proc/self/status; status="\${lines[*]}"
+[[ $status == *Seccomp:?2* ]] || echo 'system calls'
 ( : >inside ) || echo 'BROKEN: the workspace is not writable'
-echo done`
+`
+
+/** A room holds more. */
+export const PROBE = `${WEAKER_PROBE}
+pids=(/proc/[0-9]*); [ "\${#pids[@]}" -lt 20 ] || echo 'processes outside'
+[[ $status == *NoNewPrivs:?1* ]] || echo 'new privileges'
+[[ $status == *CapEff:?0000000000000000* ]] || echo 'capabilities'
+mapfile -t lines </proc/net/dev; [[ "\${lines[*]}" != *:*:* ]] || echo 'network'
+( : >/tmp/x ) || echo 'BROKEN: /tmp is not writable'
+`
 
 const RELY = 'Do not rely on it here; please report this.'
 
@@ -87,7 +86,7 @@ async function tryWalls(
     })
     try {
       const began = performance.now()
-      const { stdout, sandbox: entered } = await engine.run({ command, timeoutMs: 20_000 })
+      const { stdout, sandbox: entered } = await engine.run({ command: `${command}echo done`, timeoutMs: 20_000 })
       const lines = stdout.trim().split('\n')
       const fell = lines.filter((line) => line !== 'done')
       if (lines.at(-1) !== 'done') fell.push('the probe did not end')

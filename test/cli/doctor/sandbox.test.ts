@@ -12,7 +12,10 @@ afterEach(() => void (process.env['PATH'] = PATH))
 
 test.skipIf(!canConfine)('the walls hold, also where PATH leads to no program', async () => {
   process.env['PATH'] = ''
-  expect(await sandboxFindings()).toMatchObject([{ state: 'ok' }])
+  expect(await sandboxFindings()).toMatchObject([
+    { name: 'Landlock', state: 'ok' },
+    { name: 'sandbox', state: 'ok' },
+  ])
 })
 
 test('without a sandbox the probe names the walls that are not there', () => {
@@ -21,5 +24,5 @@ test('without a sandbox the probe names the walls that are not there', () => {
   writeFileSync(join(home, '.ssh', 'key'), 'secret\n')
   const env = { HOME: home, OUTSIDE: home }
   const { stdout } = spawnSync('/bin/bash', ['-c', PROBE], { cwd: home, env, encoding: 'utf8' })
-  expect(stdout).toMatch(/^files outside\ncredentials\n[^]*new privileges\n[^]*system calls\n[^]*done\n$/)
+  expect(stdout).toMatch(/^files outside\ncredentials\nsystem calls\n[^]*new privileges\n/)
 })

@@ -159,7 +159,9 @@ describe('the lower tier, without native code', () => {
     const engine = await testEngine({ tier: 'plain' })
     const session = await engine.session()
     const seconds = uniqueSeconds()
-    expect((await session.run({ command: `sleep ${seconds} &` })).notes.map(({ text }) => text).join()).toMatch(
+    // Until it is the program: before, it is a subshell.
+    const begun = `sleep ${seconds} & until [[ $(</proc/$!/comm) == sleep ]]; do :; done`
+    expect((await session.run({ command: begun })).notes.map(({ text }) => text).join()).toMatch(
       new RegExp(`^Still running in the background: \\d+ \\(sleep ${seconds}\\)`),
     )
     for (let round = 0; round < 20; round++)
