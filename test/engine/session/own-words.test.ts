@@ -1,4 +1,5 @@
 /** Bash's words about the session's own file are taken out wherever a read has cut them, and nothing else is. */
+import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { fileOf, type Marks } from '../../../src/engine/session/lines/marks.js'
 import { OwnWords } from '../../../src/engine/session/lines/own-words.js'
@@ -7,8 +8,8 @@ import { testEngine } from '../harness.js'
 const marks = { files: '/tmp/a-directory/s1' } as unknown as Marks
 const file = fileOf.command(marks)
 const HEAD = 'before '
-const said = `out: x\nbash: ${file}: line 3: syntax error: \`${HEAD}fi'\n: ${file}: line ::: ${file}: linen: ${file}`
-const shown = `out: x\nbash: line 3: syntax error: \`fi'\n: line ::: ${file}: linen: ${file}`
+const said = `out: x\nbash: ${file}: line 3: syntax error: \`${HEAD}fi'\n: ${file}: line ::: ${file}:linen: ${file}`
+const shown = `out: x\nbash: line 3: syntax error: \`fi'\n: line ::: ${file}:linen: ${file}`
 
 /** What a reader gets of these reads, and how many bytes of them it had to wait for. */
 function readIn(pieces: readonly string[]): { readonly text: string; readonly late: number } {
@@ -47,4 +48,22 @@ test('behind a flood, in a session', async () => {
       /x{9}bash: line 2: syntax error near unexpected token `fi'\nbash: line 2: `.*'\n$/,
     )
   }
+})
+
+const GERMAN = '/usr/share/locale/de/LC_MESSAGES/bash.mo'
+if (!existsSync(GERMAN)) console.warn(`bash speaks no German here: there is no ${GERMAN}`)
+
+test.skipIf(!existsSync(GERMAN))('in the language of the person', async () => {
+  const session = await (await testEngine({ env: { LANG: 'C.UTF-8', LANGUAGE: 'de' } })).session()
+  await session.run({ command: 'alias only=fi' })
+  const { stderr } = await session.run({ command: 'only' })
+  expect(stderr).toMatch(/^bash: Zeile 1: Syntaxfehler[^\n/]*\nbash: Zeile 1: `[^\n/]*'\n$/)
+})
+
+test('the line in which a command ends too early is one of its own, whatever was longer before it', async () => {
+  const session = await (await testEngine()).session()
+  await session.run({ command: `alias begin=if; : ${'x'.repeat(500)}` })
+  expect((await session.run({ command: 'begin true' })).stderr).toMatch(
+    /^bash: line [123]: syntax error: unexpected end/,
+  )
 })

@@ -20,7 +20,8 @@ export class OwnWords {
 
   /** `head`: what stands before the command in the line of its file. */
   constructor(marks: Marks, head = '') {
-    const named = { said: Buffer.from(`${SHARED}${fileOf.command(marks)}: line `), shown: `${SHARED}line ` }
+    // Up to the number of the line, which every language has another word for.
+    const named = { said: Buffer.from(`${SHARED}${fileOf.command(marks)}${SHARED}`), shown: SHARED }
     const quoted = { said: Buffer.from(`${SHARED}\`${head}`), shown: `${SHARED}\`` }
     this.#words = head === '' ? [named] : [named, quoted]
   }

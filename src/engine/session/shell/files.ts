@@ -47,11 +47,13 @@ export class SessionFiles {
     // Known again when it is written: a disk that is full may keep it from being so.
     this.#lastCommand = null
     const length = Buffer.byteLength(text)
+    // In one line: bash counts lines where it finds that a command is not whole after all.
     const padded =
       whole && length < this.#written && this.#written <= SMALL_FILE
-        ? Buffer.alloc(this.#written, '\n')
+        ? Buffer.alloc(this.#written, ' ')
         : Buffer.allocUnsafe(length)
     padded.write(text)
+    if (length < padded.length) padded.write('\n', length)
     if (padded.length < this.#written) ftruncateSync(this.#commands, padded.length)
     for (let at = 0; at < padded.length;) at += writeSync(this.#commands, padded, at, padded.length - at, at)
     this.#written = padded.length
