@@ -1,7 +1,6 @@
 /* The far end of a link. `link SOCKET WAIT_MS LOG PIDFILE SILENCE_MS` joins the stdin and stdout of an exec channel
-   with the far engine's * socket and answers beats itself, so that a busy engine does not look like a dead link.
-   `start LOG PIDFILE ARGV...` * starts that engine in a session of its own. `probe SOCKET` tells whether one listens.
-   */
+   with the far engine's socket and answers beats itself, so that a busy engine does not look like a dead link.
+   `start LOG PIDFILE ARGV...` starts that engine in a session of its own. `probe SOCKET` tells whether one listens. */
 #define _GNU_SOURCE
 #include "helper.h"
 #include <errno.h>
@@ -41,6 +40,8 @@ static bool bytes_add(Bytes *bytes, const char *data, size_t length) {
 }
 
 static size_t bytes_left(const Bytes *bytes) { return bytes->length - bytes->sent; }
+
+static void bytes_drop(Bytes *bytes) { bytes->sent = bytes->length; }
 
 /* False when the reader is gone. */
 static bool bytes_write(Bytes *bytes, int fd) {
@@ -169,6 +170,11 @@ int run_link(const char *path, int wait_ms, const char *log, const char *pid_fil
   Direction there = {0}, back = {0};
   long long heard = now_ms();
   for (;;) {
+    if (engine < 0) {
+      /* It has closed: its last words still go out, and what comes for it goes nowhere. */
+      if (bytes_left(&back.out) == 0) return 0;
+      bytes_drop(&there.out);
+    }
     /* A side that does not take its bytes is not read for more: the other end waits, not our memory. */
     bool there_full = bytes_left(&there.out) > ROOM, back_full = bytes_left(&back.out) > ROOM;
     struct pollfd set[4] = {
@@ -188,10 +194,12 @@ int run_link(const char *path, int wait_ms, const char *log, const char *pid_fil
     if (set[0].revents) heard = now_ms();
     if (set[0].revents && (!take(0, &there.in) || !pass_frames(&there, &back.out))) return 0;
     if (set[1].revents && (!take(engine, &back.in) || !pass_frames(&back, NULL))) {
-      bytes_write(&back.out, 1);
-      return 0;
+      close(engine);
+      engine = -1;
     }
-    if (!bytes_write(&there.out, engine) || !bytes_write(&back.out, 1)) return 0;
+    /* An engine that takes nothing more may have said something before: that is read until its end. */
+    if (engine >= 0 && !bytes_write(&there.out, engine)) bytes_drop(&there.out);
+    if (!bytes_write(&back.out, 1)) return 0;
   }
 }
 
