@@ -26,10 +26,9 @@ async function leave(code: number): Promise<void> {
   // success either.
   const unread = io.out.closed && code === 0
   const lost = io.out.lost ?? io.err.lost
-  if (lost) {
-    io.err.write(`cerith: the output could not be written (${lost})\n`)
-    await io.err.taken()
-  }
+  if (lost) io.err.write(`cerith: the output could not be written (${lost})\n`)
+  if (io.out.lost || io.out.closed) io.err.write(io.otherwise)
+  await io.err.taken()
   // Not by running out of things to do: Node would take its heap to pieces first, and a handle that was forgotten
   // would keep a finished program waiting.
   process.exit(unread ? EXIT.signal + SIGPIPE : code === 0 && lost ? EXIT.error : code)

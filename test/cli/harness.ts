@@ -101,6 +101,7 @@ function makeIo(
         changes.signals?.(listener)
         return () => {}
       },
+      orElse: () => {},
       onOutputClosed: () => () => {},
     },
   }

@@ -34,6 +34,8 @@ export interface Io {
   stdinLines(): AsyncIterable<string>
   /** Calls back for SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void): () => void
+  /** Said on stderr at the end when the output has not reached a reader: what else nobody would know. */
+  orElse(text: string): void
   /** Calls back when the reader of the output has closed its end. */
   onOutputClosed(listener: () => void): () => void
 }

@@ -8,6 +8,8 @@ import { processSink, type ProcessSink } from './process-sink.js'
 export interface ProcessIo extends Io {
   /** The first signal that a verb was told of. */
   readonly signalled: NodeJS.Signals | null
+  /** What `orElse` was given. */
+  readonly otherwise: string
   readonly out: ProcessSink
   readonly err: ProcessSink
 }
@@ -16,10 +18,15 @@ export function processIo(): ProcessIo {
   const out = processSink(process.stdout, 1)
   const err = processSink(process.stderr, 2)
   let signalled: NodeJS.Signals | null = null
+  let otherwise = ''
   return {
     get signalled() {
       return signalled
     },
+    get otherwise() {
+      return otherwise
+    },
+    orElse: (text) => void (otherwise = text),
     out,
     err,
     env: process.env,

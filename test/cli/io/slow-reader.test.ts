@@ -189,6 +189,27 @@ test('a disk that is full is said, and is no success', async () => {
   expect(err).toContain('the output could not be written (ENOSPC)')
 })
 
+describe('the id of a job that goes on is not lost with the output', () => {
+  test.each([
+    ['--background', '--background'],
+    ['--background --json', '--background --json'],
+    ['--yield --json', '--yield 50 --json'],
+  ])('of %s', async (_, options) => {
+    const run = `cerith run ${options} "sleep 60"`
+    // The second one writes when its reader has left.
+    const left = `mkfifo "$BASE/left"; { read -r _ < "$BASE/left"; rm "$BASE/left"; ${run}; } | { exec <&-; echo > "$BASE/left"; }`
+    for (const [line, code] of [
+      [`${run} > /dev/full`, 125],
+      [left, 141],
+    ] as const) {
+      const { codes, err } = await shell(line)
+      expect(codes[0], line).toBe(code)
+      const id = /cerith kill (shell_\w+)/.exec(err)?.[1] ?? 'none'
+      expect((await shell(`cerith kill ${id}`)).codes, `${line}: ${err}`).toEqual([0])
+    }
+  })
+})
+
 /** The number when it has stood still for a second. On a busy machine a pause may look like the end: then it is small. */
 async function settled(read: () => number): Promise<number> {
   let last = -1

@@ -7,6 +7,7 @@ import { outcomeToJson } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
 import { EXIT, type Io } from '../../io/io.js'
 import { exitCodeOf } from '../../io/exit-code.js'
+import { howToGoOn } from './outcome-lines.js'
 import { visible } from '../../../output/terminal/visible.js'
 
 /** A command that fails at once should be told as failed, not as running: so long is waited for that. */
@@ -45,13 +46,13 @@ export async function runInBackground(
     return exitCodeOf(outcome)
   }
   const { info } = await begun.job.wait({ exit: true, timeoutMs: FIRST_LOOK_MS })
+  const ways = howToGoOn(info.id)
+  io.orElse(`cerith: ${info.isRunning ? 'the job goes on' : 'the job has ended'}; ${ways}\n`)
   if (options.json) io.out.write(`${JSON.stringify(await startedToJson(begun.job, info, options.session ?? null))}\n`)
   else {
     io.out.write(`${info.id}\n`)
     if (io.err.isTTY)
-      io.err.write(
-        `cerith: ${info.isRunning ? `running as process ${info.pid}` : info.status}; cerith read ${info.id} --follow, cerith wait ${info.id}, cerith kill ${info.id}\n`,
-      )
+      io.err.write(`cerith: ${info.isRunning ? `running as process ${info.pid}` : info.status}; ${ways}\n`)
   }
   return EXIT.ok
 }

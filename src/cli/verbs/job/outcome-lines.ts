@@ -17,13 +17,15 @@ export function tell(outcome: Outcome, io: Pick<Io, 'out' | 'err'>): void {
     say(`refused (${outcome.refused.rule}): ${outcome.refused.reason}`)
     say(outcome.refused.guidance)
   }
-  if (outcome.status === 'running') say(`still running as ${outcome.id}; ${howToGoOn(outcome.id)}`)
+  if (outcome.status === 'running') say(runningWords(outcome.id))
   // Advice is for people; a script that captures stderr wants the command's and no more.
   const advises = io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed'
   for (const { code, text } of outcome.notes) {
     if (ALWAYS_TOLD.has(code) || (advises && code !== 'goes-on')) say(text)
   }
 }
+
+export const runningWords = (id: string | null): string => `still running as ${id}; ${howToGoOn(id)}`
 
 /**
  * Also to a pipe: what was lost, and a token that named nothing and went out as text.
@@ -45,7 +47,7 @@ export function inOurWords(outcome: Outcome): Outcome {
     : outcome
 }
 
-function howToGoOn(id: string | null): string {
+export function howToGoOn(id: string | null): string {
   return `cerith read ${id} --follow, cerith wait ${id}, cerith kill ${id}`
 }
 

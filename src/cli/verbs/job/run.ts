@@ -6,7 +6,7 @@ import type { ByteChunk, Taken } from '../../../contract/output.js'
 import type { RunRequest } from '../../../contract/request.js'
 import { createTextStream } from '../../../output/shape.js'
 import { exitCodeOf } from '../../io/exit-code.js'
-import { inOurWords, tell } from './outcome-lines.js'
+import { inOurWords, runningWords, tell } from './outcome-lines.js'
 import { UsageError, type Io } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import {
@@ -213,8 +213,10 @@ async function follow(
   ]
   try {
     const outcome = await handle.outcome
-    if (asJson) io.out.write(`${JSON.stringify(outcomeToJson(inOurWords(outcome)))}\n`)
-    else {
+    if (asJson) {
+      if (outcome.status === 'running') io.orElse(`cerith: ${runningWords(outcome.id)}\n`)
+      io.out.write(`${JSON.stringify(outcomeToJson(inOurWords(outcome)))}\n`)
+    } else {
       shown.end()
       // What never started has nothing to follow, but bash may have said why.
       if (!shown.anything && outcome.pid === null && outcome.status === 'failed') io.err.write(outcome.stderr)
