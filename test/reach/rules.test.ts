@@ -180,6 +180,32 @@ describe('arrival', () => {
     await link.closed
   })
 
+  test('two megabytes in one line are noise too', async () => {
+    const words = ['/bin/sh', '-c', `head -c 2000000 /dev/zero | tr '\\0' x; ${BOOT[2] ?? ''}`]
+    const link = await arrive(about(place(words), Buffer.alloc(32)), 10_000)
+    link.destroy()
+    await link.closed
+  })
+
+  test.each([
+    ['a shell that reads its whole input first', 'cat > /dev/null; echo "fish: Unsupported use of =" >&2; exit 127'],
+    ['one that has said it before', 'echo "fish: Unsupported use of =" >&2; cat > /dev/null; sleep 60'],
+    ['one that says it on stdout without a newline', 'printf "fish: Unsupported use of ="; cat > /dev/null; sleep 60'],
+  ])('what came instead of an answer is told: %s', async (_, script) => {
+    await expect(arrive(about(place(['/bin/sh', '-c', script]), Buffer.alloc(32)), 2_000)).rejects.toMatchObject({
+      code: 'PLACE_UNREACHABLE',
+      message: expect.stringMatching(/no answer within 2 s, but this \/ fish: Unsupported use of =$/) as string,
+    })
+  })
+
+  test('where nothing came at all, that is told', async () => {
+    const silent = place(['/bin/sh', '-c', 'cat > /dev/null'])
+    await expect(arrive(about(silent, Buffer.alloc(32)), 2_000)).rejects.toMatchObject({
+      code: 'PLACE_UNREACHABLE',
+      message: expect.stringMatching(/no answer within 2 s, and nothing else: .* starts another shell$/) as string,
+    })
+  })
+
   test('what a profile there has started holds the client open, but not the engine that is closed', async () => {
     const dir = temporaryFolder()
     const { name, key } = recordsIn(join(dir, 'state')).engine(undefined, null)

@@ -17,6 +17,8 @@ export interface Client {
   readonly pid: number | null
   readonly input: Writable
   readonly output: Readable
+  /** The last text on its stderr until now. */
+  readonly said: string
   readonly closed: Promise<ClientEnd>
   destroy(): void
   /** Whether a running client keeps this process alive. */
@@ -44,6 +46,9 @@ export function startClient(argv: readonly string[], env: NodeJS.ProcessEnv = pr
     pid: child.pid ?? null,
     input: child.stdin,
     output: child.stdout,
+    get said() {
+      return stderr
+    },
     closed,
     destroy() {
       child.kill('SIGKILL')

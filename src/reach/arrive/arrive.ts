@@ -27,6 +27,7 @@ export interface Arrival {
 /** Long enough for a platform that is slow to start a process, once it has answered; an upload has its own time. */
 const START_MS = 30_000
 const UPLOAD_MS = 10 * 60_000
+const LAST_WORDS_MS = 1_000
 /** Of a line that something else said. */
 const MAX_SAID = 300
 /** The oldest Node that can run the engine. */
@@ -136,12 +137,9 @@ async function nextWords(
   try {
     for (;;) {
       const line = await Promise.race([lines.next(), end, late])
-      if (line === 'late')
-        throw unreachable(place, { code: null, signal: null, stderr: `${noise}\nno answer within ${ms / 1_000} s` })
-      if (typeof line === 'object') {
-        if (line === null || !('ended' in line)) continue
+      if (line === 'late') throw unreachable(place, await unanswered(client, ms, () => noise || lines.unfinished))
+      if (typeof line === 'object')
         throw failure(place, { ...line.ended, stderr: `${line.ended.stderr.trimEnd()}\n${noise}` })
-      }
       // Behind what a profile printed without a newline.
       const [before = '', said] = line.split(`${marker} `)
       if (said === undefined) {
@@ -155,6 +153,22 @@ async function nextWords(
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** What came instead of an answer. */
+async function unanswered(client: Client, ms: number, noise: () => string): Promise<ClientEnd> {
+  // Another shell that a profile has started may read its whole input first: at its end it says what it makes of it.
+  client.input.end()
+  let timer: NodeJS.Timeout | undefined
+  await Promise.race([client.closed, new Promise((resolve) => (timer = setTimeout(resolve, LAST_WORDS_MS)))])
+  clearTimeout(timer)
+  const came = [client.said, noise()].map((text) => lastWords(text.slice(-MAX_SAID), 1)).filter((text) => text !== '')
+  const why =
+    came.length > 0
+      ? `no answer within ${ms / 1_000} s, but this`
+      : `no answer within ${ms / 1_000} s, and nothing else: the network is silent, or a profile there reads the input ` +
+        'or starts another shell'
+  return { code: null, signal: null, stderr: [why, ...came].join('\n') }
 }
 
 function refusedBy(place: Place, why: string, about: string): ShellError {
