@@ -162,7 +162,9 @@ async function unanswered(client: Client, ms: number, noise: () => string): Prom
   let timer: NodeJS.Timeout | undefined
   await Promise.race([client.closed, new Promise((resolve) => (timer = setTimeout(resolve, LAST_WORDS_MS)))])
   clearTimeout(timer)
-  const came = [client.said, noise()].map((text) => lastWords(text.slice(-MAX_SAID), 1)).filter((text) => text !== '')
+  // Without lines that only point at the one before.
+  const words = (text: string): string => lastWords(text.slice(-MAX_SAID).replace(/^[^\p{L}\d]*$/gmu, ''), 2)
+  const came = [client.said, noise()].map(words).filter((text) => text !== '')
   const why =
     came.length > 0
       ? `no answer within ${ms / 1_000} s, but this`
