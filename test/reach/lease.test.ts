@@ -1,7 +1,8 @@
 /** An engine that closes while the next client arrives: a new one is started, and no client hears of it. */
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { linked, temporaryFolder } from './harness.js'
+import { linked, runDirectory, temporaryFolder, until } from './harness.js'
 
 const LEASE_MS = 300
 
@@ -20,4 +21,19 @@ test('a client that comes when the lease of the engine there ends gets that one 
     })
     await next.engine.close()
   }
+})
+
+test('a client whose code is not there yet joins the engine of another build, and starts none', async () => {
+  const folder = temporaryFolder()
+  const options = { cwd: folder, stateDir: join(folder, 'state') }
+  const first = await linked({ ...options, reach: { uploadDir: join(folder, 'one') } })
+  const pidFile = join(runDirectory(first.name), 'pid')
+  const pid = Number(readFileSync(pidFile, 'utf8'))
+  expect(first.engine.place?.pid).toBe(pid)
+  const second = await linked({ ...options, reach: { uploadDir: join(folder, 'two') } }, first)
+  expect(second.engine.place?.pid).toBe(pid)
+  // The name of another process would keep the directory when the engine closes.
+  expect(Number(readFileSync(pidFile, 'utf8'))).toBe(pid)
+  await second.engine.close()
+  await until(() => !existsSync(runDirectory(first.name)), 'its directory is removed')
 })

@@ -60,8 +60,9 @@ if [ "$n" != 0 ]; then
   rm -rf "$t"
 fi
 "$H" version >/dev/null 2>&1 || fail helper "$H"
-# One that listened a moment ago still does, or is closing.
+# One that listened a moment ago still does, or is closing. One of an older build is found only now, by our helper.
 s=joined wait=0
+[ $live = live ] || ! "$H" probe "$R/sock" 2>/dev/null || live=live
 if [ $live = none ]; then
   s=started wait=25000
   if [ "$u" != sent ]; then set -- "$N"
