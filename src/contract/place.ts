@@ -11,6 +11,8 @@ export interface PlaceInfo {
   /** The far engine: a new one starts without the sessions of the one before. */
   readonly engine: string
   readonly pid: number
+  /** False: another build of cerith started it, and its guard and its fixes are those of that build. */
+  readonly isSameBuild: boolean
 }
 
 /** News of the link. `gone`: what was there has ended; the next call begins with an empty engine. */

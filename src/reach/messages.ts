@@ -44,6 +44,8 @@ export interface Welcome {
   readonly platform: string
   readonly shell: { readonly path: string; readonly version: string }
   readonly cwd: string
+  /** The digest of its code; engines of earlier builds do not say it. */
+  readonly build?: string
   /** Epoch milliseconds by the clock there. */
   readonly now?: number
   /** False: this client is new there, or was given up; what it had asked for before is lost. */

@@ -62,7 +62,11 @@ function serve(leaseMs: number) {
     await may
     return createEngine({ ...options, stateDir: join(runDir, 'state') })
   }
-  const ended = serveFar({ runDir, baseDir: runDir, leaseMs, key: key.toString('hex'), createEngine: made })
+  const ended = serveFar({
+    ...{ runDir, baseDir: runDir, build: 'this', leaseMs },
+    key: key.toString('hex'),
+    createEngine: made,
+  })
   const connect = async (): Promise<Socket> => {
     for (;;) {
       const socket = createConnection(join(runDir, 'sock'))

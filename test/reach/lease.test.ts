@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { OpenLink } from '../../src/reach/near/link.js'
 import { linked, runDirectory, temporaryFolder, until } from './harness.js'
 
 const LEASE_MS = 300
@@ -36,4 +37,18 @@ test('a client whose code is not there yet joins the engine of another build, an
   expect(Number(readFileSync(pidFile, 'utf8'))).toBe(pid)
   await second.engine.close()
   await until(() => !existsSync(runDirectory(first.name)), 'its directory is removed')
+})
+
+test('an engine of another build says so, once; one of this build does not', async () => {
+  const options = { cwd: temporaryFolder(), stateDir: join(temporaryFolder(), 'state') }
+  const first = await linked(options)
+  expect(first.engine.place?.isSameBuild).toBe(true)
+  expect((await first.engine.run({ command: 'true' })).notes).toEqual([])
+  const newer = (link: OpenLink): OpenLink => ({ ...link, build: 'newer' })
+  const second = await linked(options, first, newer)
+  expect(second.engine.place).toMatchObject({ pid: first.engine.place?.pid, isSameBuild: false })
+  const { notes } = await second.engine.run({ command: 'true' })
+  expect(notes).toMatchObject([{ code: 'place', text: expect.stringContaining('another build of cerith') as string }])
+  await second.cut()
+  expect((await second.engine.run({ command: 'true' })).notes).toEqual([])
 })

@@ -40,6 +40,12 @@ async function look(engine: Engine, openMs: number): Promise<Finding[]> {
     ok('link', `open after ${Math.round(openMs)} ms; \`true\` takes ${Math.min(...times).toFixed(1)} ms`),
   ]
   const warn = (name: string, detail: string, fix: string): void => void findings.push(degraded(name, detail, fix))
+  if (engine.place && !engine.place.isSameBuild)
+    warn(
+      'build',
+      'the engine there was started by another build of cerith, and has the guard and the fixes of that one',
+      `It ends when it was not used for ten minutes, or at once, with its sessions, by \`kill ${engine.place.pid}\` there.`,
+    )
   if (kills)
     warn(
       'logout',

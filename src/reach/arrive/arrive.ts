@@ -101,6 +101,7 @@ async function attempt(
     await next(upload.length > 0 ? UPLOAD_MS : START_MS)
     lines.stop()
     return {
+      build: `${code.digest}-${architecture}`,
       input: client.output,
       output: client.input,
       closed: client.closed,

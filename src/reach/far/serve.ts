@@ -31,6 +31,8 @@ export interface FarSettings {
   readonly runDir: string
   /** Where state goes when the home directory cannot be written. */
   readonly baseDir: string
+  /** The digest of this code. */
+  readonly build: string
   readonly leaseMs: number
   /** 32 bytes in hex. */
   readonly key: string
@@ -207,7 +209,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
       const begun = client.connect(wire, hello)
       for (const entry of client.writesAudit ? unwritten.splice(0) : []) client.audit(entry)
       touch()
-      wire.send('h', { ...hereAndNow(engine), isKnown, begun } satisfies Welcome)
+      wire.send('h', { ...hereAndNow(engine), build: settings.build, isKnown, begun } satisfies Welcome)
       client.catchUp(wire, hello)
       return client
     } catch (error) {
@@ -254,7 +256,7 @@ function believing(hear: (kind: string, payload: Buffer) => void): typeof hear {
   }
 }
 
-function hereAndNow(engine: Engine): Omit<Welcome, 'isKnown' | 'begun'> {
+function hereAndNow(engine: Engine): Omit<Welcome, 'build' | 'isKnown' | 'begun'> {
   // The first process of the machine, container or pod tells them apart: another start time is another one.
   const first = processFacts(1)?.start ?? ''
   return {

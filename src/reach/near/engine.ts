@@ -71,10 +71,10 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   const linkListeners = new Set<(event: LinkEvent) => void>()
   const jobListeners = new Set<(event: JobEvent) => void>()
   const desk = createDesk(id, url, options, secrets)
-  const there = new Whereabouts(url, leaseMs)
   let isClosed = false
   const sessions = new Map<string, NearSession>()
   const news: Note[] = options.reach?.note === undefined ? [] : [{ code: 'place', text: options.reach.note }]
+  const there = new Whereabouts(url, leaseMs, news)
 
   const tell = (event: LinkEvent): void => {
     for (const listener of linkListeners) listener(event)
@@ -90,8 +90,8 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
         pending: calls.hello(),
         heard: calls.heard,
       }),
-      onUp(wire, given, downMs) {
-        const arrival = there.arrive(given, downMs)
+      onUp(wire, given, downMs, isSameBuild) {
+        const arrival = there.arrive(given, downMs, isSameBuild)
         if (!given.isKnown) calls.heard = 0
         if (arrival.kind === 'same') calls.resume(wire, given)
         else if (arrival.kind === 'other') calls.loseAll(arrival.why)

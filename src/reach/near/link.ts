@@ -12,6 +12,8 @@ import type { Challenge, Hello, Welcome, WireError } from '../messages.js'
 
 /** A client that has become a link: an engine listens at its other end. */
 export interface OpenLink extends WireEnds {
+  /** The digest of the code that an engine there would have now. */
+  readonly build?: string
   readonly closed: Promise<ClientEnd>
   destroy(): void
   hold(isNeeded: boolean): void
@@ -33,7 +35,7 @@ export interface LinkSettings {
 export interface LinkUser {
   hello(): Omit<Hello, 'proof'>
   /** A link is up; everything that is sent to `wire` from here on arrives in order. Throws to refuse it. */
-  onUp(wire: Wire, welcome: Welcome, downMs: number): void
+  onUp(wire: Wire, welcome: Welcome, downMs: number, isSameBuild: boolean): void
   onMessage(kind: string, payload: Buffer): void
   onDown(reason: string): void
   /** Trying has ended: no link for longer than the lease, or the client says that there is nothing any more. */
@@ -189,7 +191,8 @@ export class Link {
             if (this.#closed) throw this.#unreachable('the engine was closed')
             isUp = true
             this.#takeOver(open, made)
-            this.#user.onUp(made, welcome, performance.now() - this.#downSince)
+            const isSameBuild = open.build === undefined || open.build === welcome.build
+            this.#user.onUp(made, welcome, performance.now() - this.#downSince, isSameBuild)
             this.#downSince = 0
             resolve()
           },

@@ -37,6 +37,13 @@ export function sessionGoneText(url: string, name: string, why: string): string 
   )
 }
 
+export function otherBuildText(url: string, leaseMs: number): string {
+  return (
+    `The engine on ${url} was started by another build of cerith and keeps the guard and the fixes of that build. ` +
+    `It ends when it was not used for ${duration(leaseMs)}; the next one is of this build.`
+  )
+}
+
 export function recoveredText(call: string, command: string, outcome: Outcome): string {
   const said = (outcome.output ?? outcome.stdout + outcome.stderr).trimEnd().slice(-300)
   const how = outcome.exitCode === null ? outcome.status : `${outcome.status}, exit code ${outcome.exitCode}`

@@ -1,8 +1,9 @@
 /** Which engine answers at a place, and what it means when another one does. */
 import { ShellError } from '../../contract/errors.js'
+import type { Note } from '../../contract/note.js'
 import type { PlaceInfo } from '../../contract/place.js'
 import type { Welcome } from '../messages.js'
-import { duration } from './texts.js'
+import { duration, otherBuildText } from './texts.js'
 
 /** Of this much of a difference a message on its way may be the reason. */
 const SAME_CLOCK_MS = 2_000
@@ -13,6 +14,8 @@ export type Arrival = { readonly kind: 'same' } | { readonly kind: 'forgot' | 'n
 export class Whereabouts {
   readonly #url: string
   readonly #leaseMs: number
+  readonly #news: Note[]
+  #isSameBuild = true
   welcome: Welcome | null = null
   /** Counts far engines: a session that was made in an earlier one is gone. */
   generation = 0
@@ -22,20 +25,24 @@ export class Whereabouts {
   /** Set when another machine answers under the same address: the next call says so and runs nothing. */
   #replaced: ShellError | null = null
 
-  constructor(url: string, leaseMs: number) {
+  constructor(url: string, leaseMs: number, news: Note[]) {
     this.#url = url
     this.#leaseMs = leaseMs
+    this.#news = news
   }
 
   get place(): PlaceInfo | null {
     if (!this.welcome) return null
     const { host, platform, identity, engine, pid } = this.welcome
-    return { url: this.#url, host, platform, identity, engine, pid }
+    return { url: this.#url, host, platform, identity, engine, pid, isSameBuild: this.#isSameBuild }
   }
 
-  arrive(given: Welcome, downMs: number): Arrival {
+  arrive(given: Welcome, downMs: number, isSameBuild: boolean): Arrival {
     const before = this.welcome
     this.welcome = given
+    this.#isSameBuild = isSameBuild
+    if (!isSameBuild && before?.engine !== given.engine)
+      this.#news.push({ code: 'place', text: otherBuildText(this.#url, this.#leaseMs) })
     const ahead = Number.isSafeInteger(given.now) ? Date.now() - (given.now as number) : 0
     this.clockMs = Math.abs(ahead) > SAME_CLOCK_MS ? ahead : 0
     if (!before || (before.engine === given.engine && given.isKnown)) return { kind: 'same' }
