@@ -52,3 +52,19 @@ test('an engine of another build says so, once; one of this build does not', asy
   await second.cut()
   expect((await second.engine.run({ command: 'true' })).notes).toEqual([])
 })
+
+test('what a session has after its engine ended is what it is told to have', async () => {
+  for (const persistSessions of [true, false]) {
+    const { engine, events } = await linked({ persistSessions })
+    const session = await engine.session('s')
+    await session.run({ command: 'X=before' })
+    process.kill(engine.place?.pid as number, 'SIGTERM')
+    await until(() => events.some(({ kind }) => kind === 'gone'), 'the engine there has ended')
+    const { stdout, notes } = await session.run({ command: 'echo "X=$X"' })
+    expect(stdout).toBe(persistSessions ? 'X=before\n' : 'X=\n')
+    expect(notes).toMatchObject([{ code: 'shell-restarted' }])
+    expect(notes[0]?.text).toContain(
+      persistSessions ? 'kept when an engine there last ended in order' : 'variables are lost',
+    )
+  }
+})

@@ -188,7 +188,10 @@ describe('arrival', () => {
   })
 
   test.each([
-    ['a shell that reads its whole input first', 'cat > /dev/null; printf "fish: Unsupported use of =\n  ^~~^\n" >&2; exit 127'],
+    [
+      'a shell that reads its whole input first',
+      'cat > /dev/null; printf "fish: Unsupported use of =\n  ^~~^\n" >&2; exit 127',
+    ],
     ['one that has said it before', 'echo "fish: Unsupported use of =" >&2; cat > /dev/null; sleep 60'],
     ['one that says it on stdout without a newline', 'printf "fish: Unsupported use of ="; cat > /dev/null; sleep 60'],
   ])('what came instead of an answer is told: %s', async (_, script) => {

@@ -62,7 +62,7 @@ const CLOSE_MS = 15_000
 const ANSWERS_MS = 1_000
 
 export async function createNearEngine(settings: NearSettings): Promise<Engine> {
-  const { url, options } = settings
+  const { url, options, options: { persistSessions } } = settings // prettier-ignore
   const { leaseMs = 600_000, linkWaitMs = 20_000, beatMs = 5_000, keep } = options.reach ?? {}
   const id = randomBytes(5).toString('hex')
   const client = randomBytes(12).toString('hex')
@@ -240,7 +240,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       id: there.welcome?.engine ?? '',
       generation: there.generation,
       cwd: there.welcome?.cwd,
-      goneText: (name) => sessionGoneText(url, name, there.goneWhy || 'the engine there was ended'),
+      goneText: (name) => sessionGoneText(url, name, there.goneWhy || 'the engine there was ended', persistSessions),
     }),
     known: settings.sessions,
     stream: (session, request) => stream('session.run', session, request),

@@ -30,10 +30,17 @@ export function engineGoneText(url: string, why: string): string {
   return `The command on ${url} was lost: ${why}. It may have run in part; look at what it left before you run it again.`
 }
 
-export function sessionGoneText(url: string, name: string, why: string): string {
+/** `isKept`: an engine there that ends in order keeps its sessions for the next one; one that is killed does not. */
+export function sessionGoneText(url: string, name: string, why: string, isKept = false): string {
+  if (!isKept)
+    return (
+      `The session ${name} on ${url} is gone (${why}): directory and variables are lost, ` +
+      'files and detached jobs are not. This is a new shell.'
+    )
   return (
-    `The session ${name} on ${url} is gone (${why}): directory and variables are lost, ` +
-    'files and detached jobs are not. This is a new shell.'
+    `The session ${name} on ${url} is gone (${why}). This is a new shell with the directory and variables that were ` +
+    'kept when an engine there last ended in order: what was changed later is lost, as are its background commands; ' +
+    'files and detached jobs are not.'
   )
 }
 
