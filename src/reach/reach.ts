@@ -71,7 +71,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
   const records = recordsIn(stateDir)
   // Of this place alone: another one must not know the key, nor stand in the record of what was made.
   const about = [WIRE_VERSION, url, reach.clientArgs ?? [], pack(settingsOf(options))]
-  const { name, key, sessions } = records.engine(reach.keep, about)
+  const { name, key, sessions } = records.engine(reach.keep, about, [url, reach.clientArgs ?? []])
   const salt = records.salt()
   const batch = batchScript({ name, salt, uploadDir: reach.uploadDir ?? '' }, BATCH_WAIT_SECONDS)
   const made = records.made(name, madeFor(url, reach))

@@ -19,12 +19,16 @@ export interface EngineRecord {
 /** In which far engine earlier processes used which session. */
 export interface KnownSessions {
   engineOf(session: string): string | undefined
+  /** Last used at this place in an engine of other settings, or of a build whose engines are not joined. */
+  isElsewhere(session: string): boolean
   /** Null: it was closed. */
   note(session: string, engine: string | null): void
 }
 
 const KEPT_SESSIONS = 1_000
-const NONE: KnownSessions = { engineOf: () => undefined, note: () => {} }
+const NONE: KnownSessions = { engineOf: () => undefined, isElsewhere: () => false, note: () => {} }
+const digestOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32)
 
 export function recordsIn(stateDir: string) {
   const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDir), 'reach'))
@@ -47,25 +51,28 @@ export function recordsIn(stateDir: string) {
     /** While it is held no other process makes something for this engine. */
     lock: (name: string): Promise<LockFile> => takeLockFile(join(dir, `made-${name}.lock`)),
     /** The same engine for the same words, so that a later process joins it; a new one without. */
-    engine(keep: string | undefined, about: unknown): EngineRecord {
+    engine(keep: string | undefined, about: unknown, place: unknown = null): EngineRecord {
       if (keep === undefined) return { name: randomBytes(8).toString('hex'), key: randomBytes(32), sessions: NONE }
-      const digest = createHash('sha256')
-        .update(JSON.stringify([keep, about]))
-        .digest('hex')
-        .slice(0, 32)
-      const file = `engine-${digest}.json`
+      const file = `engine-${digestOf([keep, about])}.json`
+      const lastFile = `last-${digestOf([keep, place])}.json`
+      /** Which engine of this place each session was used in last. */
+      const last = (): Map<string, string> => new Map((read(lastFile) as Partial<KeptEngine> | null)?.sessions)
       const kept = (): Partial<KeptEngine> => (read(file) ?? {}) as Partial<KeptEngine>
       const fresh = { name: randomBytes(8).toString('hex'), key: randomBytes(32).toString('hex') }
       const { name, key } = remember(file, fresh)
       const sessions: KnownSessions = {
         engineOf: (session) => new Map(kept().sessions).get(session),
+        isElsewhere: (session) => (last().get(session) ?? name) !== name,
         note(session, engine) {
-          const all = new Map(kept().sessions)
-          if (all.get(session) === (engine ?? undefined)) return
-          all.delete(session)
-          if (engine !== null) all.set(session, engine)
           // On a full disk nothing is lost but this note.
-          attempt(() => write(file, { name, key, sessions: [...all].slice(-KEPT_SESSIONS) }), undefined)
+          const change = (file: string, all: Map<string, string>, value: string | null, rest = {}): void => {
+            if (all.get(session) === (value ?? undefined)) return
+            all.delete(session)
+            if (value !== null) all.set(session, value)
+            attempt(() => write(file, { ...rest, sessions: [...all].slice(-KEPT_SESSIONS) }), undefined)
+          }
+          change(file, new Map(kept().sessions), engine, { name, key })
+          change(lastFile, last(), engine === null ? null : name)
         },
       }
       return { name, key: Buffer.from(key, 'hex'), sessions }

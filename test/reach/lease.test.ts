@@ -1,7 +1,10 @@
 /** An engine that closes while the next client arrives: a new one is started, and no client hears of it. */
 import { existsSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import type { EngineOptions } from '../../src/index.js'
+import { createReachEngine } from '../../src/reach/reach.js'
 import type { OpenLink } from '../../src/reach/near/link.js'
 import { linked, runDirectory, temporaryFolder, until } from './harness.js'
 
@@ -67,4 +70,22 @@ test('what a session has after its engine ended is what it is told to have', asy
       persistSessions ? 'kept when an engine there last ended in order' : 'variables are lost',
     )
   }
+})
+
+test('a session that was last used there under other settings is another one, which is said once', async () => {
+  const folder = temporaryFolder()
+  const pids = new Set<number>()
+  onTestFinished(() => pids.forEach((pid) => void process.kill(pid, 'SIGTERM')))
+  const run = async (command: string, limits: EngineOptions['limits']) => {
+    const reach = { keep: 'kept', leaseMs: 60_000, uploadDir: join(tmpdir(), 'reach-code') }
+    const engine = await createReachEngine({ at: 'loop:', cwd: folder, stateDir: join(folder, 'state'), limits, reach })
+    pids.add(engine.place?.pid as number)
+    const { stdout, notes } = await (await engine.session('s')).run({ command })
+    await engine.close()
+    return { stdout, notes: notes.map(({ text }) => text) }
+  }
+  const said = expect.stringContaining('with other settings') as string
+  expect(await run('X=1; echo "X=$X"', {})).toEqual({ stdout: 'X=1\n', notes: [] })
+  expect(await run('echo "X=$X"', { maxSessions: 7 })).toEqual({ stdout: 'X=\n', notes: [said] })
+  expect(await run('echo "X=$X"', { maxSessions: 7 })).toEqual({ stdout: 'X=\n', notes: [] })
 })

@@ -5,6 +5,7 @@ import type { Note } from '../../contract/note.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
 import type { KnownSessions } from '../records.js'
+import { elsewhereText } from './texts.js'
 
 /** What a session asks of the near engine. */
 export interface SessionHost {
@@ -39,6 +40,7 @@ export class NearSession implements Session {
     this.#generation = generation
     const before = host.known?.engineOf(name) ?? id
     if (before !== id) this.#begin()
+    else if (host.known?.isElsewhere(name)) this.#news.push({ code: 'shell-restarted', text: elsewhereText(name) })
     host.known?.note(name, id)
   }
 

@@ -44,6 +44,13 @@ export function sessionGoneText(url: string, name: string, why: string, isKept =
   )
 }
 
+export function elsewhereText(name: string): string {
+  return (
+    `The session ${name} was last used there in another engine: with other settings, or by another build of cerith. ` +
+    'What it had in that one is not in this shell.'
+  )
+}
+
 export function otherBuildText(url: string, leaseMs: number): string {
   return (
     `The engine on ${url} was started by another build of cerith and keeps the guard and the fixes of that build. ` +
