@@ -63,7 +63,10 @@ function serve(leaseMs: number) {
     return createEngine({ ...options, stateDir: join(runDir, 'state') })
   }
   const ended = serveFar({
-    ...{ runDir, baseDir: runDir, build: 'this', leaseMs },
+    runDir,
+    baseDir: runDir,
+    build: 'this',
+    leaseMs,
     key: key.toString('hex'),
     createEngine: made,
   })
