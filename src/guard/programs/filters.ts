@@ -1,6 +1,16 @@
 /** Filters: what comes out of cat, head, tr, cut, grep and decoders for input that is known. */
 import { unescape } from '../words/escapes.js'
-import { type Alternatives, ANYTHING, DEVICES, isConstant, plain, STAR, TREE, unique, UNKNOWN } from '../words/text.js'
+import {
+  type Alternatives,
+  ANYTHING,
+  DEVICES,
+  isConstant,
+  isEverything,
+  plain,
+  TREE,
+  unique,
+  UNKNOWN,
+} from '../words/text.js'
 import { basename, homesOf, options, type Program } from './row/call.js'
 import {
   decodeBase32,
@@ -68,13 +78,13 @@ export const headTail: Program = (call) => {
   )
 }
 
-/** A decoder gives known text for known text, and unknown text for unknown. */
+/** A decoder gives known text for known text, and unknown text for unknown; of all names nearly all are left. */
 function decode(texts: Alternatives, work: (text: string) => string | undefined): Alternatives {
   return unique(
     texts.map((text) => {
       // What was a secret before it was changed is one afterwards.
       if (text.includes('{{') && text.includes('}}')) return text
-      return isConstant(text) ? (work(text) ?? UNKNOWN) : text.includes(TREE) || text === DEVICES ? text : UNKNOWN
+      return isConstant(text) ? (work(text) ?? UNKNOWN) : isEverything(text) || text === DEVICES ? text : UNKNOWN
     }),
   )
 }
@@ -188,7 +198,7 @@ export const paste: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'd', long: ['delimiters'] })
   const glue = unescape(plain(given.get('d', 'delimiters') ?? '\t')).slice(0, 1)
   const texts = (given.operands.length > 0 ? given.operands : ['-']).map((file) => inputs(call, [file])[0] ?? UNKNOWN)
-  if (!texts.every(isConstant)) return ANYTHING
+  if (!texts.every(isConstant)) return texts.some(isEverything) ? texts.filter(isEverything) : ANYTHING
   const columns = texts.map((text) => text.replace(/\n$/, '').split('\n'))
   const rows = given.has('s', 'serial')
     ? columns
@@ -226,19 +236,18 @@ function inRange(range: string, index: number): boolean {
   return index >= Number(ends[1] || 1) && index <= Number(ends[3] || Number.MAX_SAFE_INTEGER)
 }
 
-/** A pattern that lets every pid through keeps "everything" everything; any other picks something out. */
+/** A pattern that lets every pid or name through keeps "everything" everything; any other picks something out. */
 export const grep: Program = (call) => {
   const given = options(call.argv.slice(1), { short: 'ABCefmdD', long: ['regexp', 'file', 'max-count'] })
   const pattern = given.get('e', 'regexp') ?? given.operands[0] ?? ''
   const files = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
   const texts = inputs(call, files)
   const inverted = given.has('v', 'invert-match')
-  if (texts.some((text) => text.includes(TREE)) && (/^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern)) || inverted))
-    return texts
   // All names of a directory but some (`ls | grep -v keep`) are nearly all of them.
-  if (inverted && texts.includes(`${STAR}\n`)) return texts
+  if (texts.some(isEverything) && (inverted || /^\^?(?:\.[*+]?)?\$?$/.test(plain(pattern)))) return texts
+  if (texts.some((text) => text.includes(TREE)) && /^\^?\[?(0-9|\[:digit:\]|\\d)/.test(plain(pattern))) return texts
   return decode(
-    texts.map((text) => (text.includes(TREE) ? UNKNOWN : text)),
+    texts.map((text) => (isEverything(text) ? UNKNOWN : text)),
     (text) => matchingLines(text, plain(pattern), inverted, given.has('F', 'fixed-strings')),
   )
 }
@@ -251,6 +260,13 @@ function matchingLines(text: string, pattern: string, inverted: boolean, fixed: 
     .split('\n')
     .filter((line) => line.includes(pattern) !== inverted)
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`
+}
+
+/** `comm -23 <(ls) keep`: of the lines of one file those that the other has not. */
+export const comm: Program = (call) => {
+  const { operands } = options(call.argv.slice(1))
+  const all = operands.flatMap((file) => inputs(call, [file])).filter(isEverything)
+  return all.length > 0 ? all : undefined
 }
 
 /** Filters whose effect on text is not computed: known input becomes unknown text. */

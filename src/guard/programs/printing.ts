@@ -23,6 +23,7 @@ import {
   base64,
   basenc,
   cat,
+  comm,
   cut,
   grep,
   headTail,
@@ -243,6 +244,10 @@ export const PRINTING: Readonly<Record<string, Program>> = {
     options(argv.slice(1), { short: 'BMS' }).operands.map((name) => `${name}: /usr/bin/${name} /usr/share/${name}\n`),
   sort: through('kotTS'),
   uniq: through('fsw'),
+  shuf: through('ino'),
+  column: through('ceNOos'),
+  unexpand: through('t'),
+  comm,
   nl: through('bdfhilnpsvw'),
   fold: through('w'),
   fmt: through('w'),
@@ -258,5 +263,5 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   uudecode: opaqueFilter,
   gpg: opaqueFilter,
   // They talk about what they are given, and what they say is not followed.
-  ...table(nameList('wc diff cmp comm file md5sum sha1sum sha256sum date'), () => undefined),
+  ...table(nameList('wc diff cmp file md5sum sha1sum sha256sum date'), () => undefined),
 }

@@ -78,6 +78,13 @@ export function hasUnknown(text: string): boolean {
   return text.includes(UNKNOWN) || text.includes(SELECTED) || text.includes(FAILED)
 }
 
+const ALL_NAMES = new RegExp(`${TREE}|(?:^|[\\s/])\\.?${STAR}(?:\\s|$)`)
+
+/** All names of a directory, or all below it (`ls`, `echo *`, `find`): a filter that drops some leaves nearly all. */
+export function isEverything(text: string): boolean {
+  return ALL_NAMES.test(text)
+}
+
 /** Quoted or printed wildcards are ordinary characters again. */
 export function plain(text: string): string {
   if (isConstant(text)) return text

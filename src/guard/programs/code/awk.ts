@@ -1,7 +1,14 @@
 /** awk: commands in its programs, and what it prints of lines that are known. */
-import { DEVICES, hasUnknown, isConstant, plain, TREE, UNKNOWN } from '../../words/text.js'
+import { DEVICES, hasUnknown, isConstant, isEverything, plain, TREE, UNKNOWN } from '../../words/text.js'
 import { fieldsOf, homesOf, options, type Program } from '../row/call.js'
 import { judgeCode, printedBy } from './inline.js'
+
+/** Every line but some (`!/keep/`, `NR > 1`, `$0 != "keep"`), whole or one field of it. */
+const EXPRESSION = String.raw`/(?:\\.|[^/\\])*/`
+const UNLIKE = String.raw`(?:!\s*\(?\s*${EXPRESSION}\s*\)?|\$\w+\s*!~?=?\s*(?:${EXPRESSION}|"[^"]*"|\w+)|NR\s*(?:>=?|!=)\s*\d+|NF|1)`
+const LEAVES_NEARLY_ALL = new RegExp(
+  String.raw`^\s*(?:${UNLIKE}(?:\s*&&\s*${UNLIKE})*)?\s*(?:\{\s*print\s*\(?(?:\$\w+)?\)?\s*;?\s*\})?\s*$`,
+)
 
 export const awk: Program = (call) => {
   const given = options(call.argv.slice(1), {
@@ -35,9 +42,11 @@ export const awk: Program = (call) => {
   // `print > FILE`: lines of the input come into it.
   for (const [, file = ''] of programs.flatMap((program) => [...plain(program).matchAll(/>\s*"([^"]+)"/g)]))
     if (read.some(isConstant)) call.walker.streams.write(file, read.filter(isConstant), true, call.shell)
+  const tree = (call.stdin ?? []).some((text) => text.includes(TREE))
   const everything =
-    (call.stdin ?? []).some((text) => text.includes(TREE)) &&
-    programs.every((program) => !/[/~]|==/.test(plain(program)))
+    read.some(isEverything) &&
+    programs.length > 0 &&
+    programs.every((program) => LEAVES_NEARLY_ALL.test(plain(program)) || (tree && !/[/~]|==/.test(plain(program))))
   // The first column of a table of disks; the homes in a table of accounts.
   if (read.includes(DEVICES) && /\bprint\s*\(?\$1\s*[;)}]/.test(plain(programs[0] ?? ''))) return [DEVICES]
   if (
@@ -51,7 +60,7 @@ export const awk: Program = (call) => {
   const recased = /^\s*\{\s*print\s+to(low|upp)er\(\s*\$0\s*\)\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
   if (recased !== undefined && call.stdin)
     return call.stdin.map((text) => (recased === 'low' ? text.toLowerCase() : text.toUpperCase()))
-  const printed = everything ? (call.stdin ?? undefined) : printedBy(programs.map(plain).join('\n'), call)
+  const printed = everything ? read.filter(isEverything) : printedBy(programs.map(plain).join('\n'), call)
   if (given.all('i').includes('inplace'))
     for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
   return printed

@@ -1,5 +1,5 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
-import { plain, UNKNOWN } from '../../words/text.js'
+import { isEverything, plain, UNKNOWN } from '../../words/text.js'
 import { type Call, known, onlyTalks, options, type Program, table } from '../row/call.js'
 import { awk } from './awk.js'
 import { editor, emacs } from './editors.js'
@@ -166,6 +166,10 @@ export const interpret: Program = (call, name) => {
   if (value !== undefined) return [`${value}\n`]
   if (codes.length > 0 && language === 'perl' && args.some((arg) => /^-[a-zA-Z0-9]*p[a-zA-Z0-9]*$/.test(arg)))
     return sedOutput(codes.map(plain), call, given.operands)
+  // `perl -ne 'print unless /keep/'`: every name but some.
+  const all =
+    codes.some((code) => /^\s*(?:print|puts \$_)\s*(?:;|$|unless\b|if\s*!)/.test(code)) && lines.filter(isEverything)
+  if (all && all.length > 0) return all
   // What comes in is decoded and goes on.
   const coded = codes.some((code) => /b64decode|decode_base64|\batob\b|Base64\.|decode64/.test(code))
     ? call.stdin?.find(known)

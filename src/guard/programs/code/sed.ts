@@ -1,5 +1,5 @@
 /** sed: the commands and files in its scripts, and what it makes of a known input. */
-import { EMPTY, plain, UNKNOWN } from '../../words/text.js'
+import { EMPTY, isEverything, plain, UNKNOWN } from '../../words/text.js'
 import { type Call, COMMAND_TEXT, options, type Program } from '../row/call.js'
 
 /** `s/# %wheel/%wheel/`: a word is changed where it stands, and not root's. */
@@ -52,7 +52,7 @@ export const sed: Program = (call) => {
     }
     return undefined
   }
-  return sedOutput(scripts.map(plain), call, files)
+  return sedOutput(scripts.map(plain), call, files, given.has('n', 'quiet', 'silent'))
 }
 
 /** `e CMD` and the e flag of s/// run a command, `w FILE` writes one. */
@@ -116,19 +116,32 @@ function applied(text: string, { pattern, replacement, flags }: Substitution): s
   const to = replacement.replace(/\\(?![&\d])(.)/g, '$1')
   if (/^[\w /\\.@#%:=,-]*$/.test(pattern) && !/[.*]/.test(pattern.replace(/\\./g, '')))
     return flags.includes('g') ? text.replaceAll(literal, () => to) : text.replace(literal, () => to)
-  if (pattern === '.*' || pattern === '^.*$') return text.replace(/^.*$/gm, () => to)
+  if (pattern === '.*' || pattern === '^.*$')
+    return text.replace(/^.*$/gm, (line) => to.replace(/\\?&/g, (mark) => (mark === '&' ? line : '&')))
   if (pattern === '^') return text.replace(/^(?=[^\n])/gm, () => to)
   if (pattern === '$') return text.replace(/(?<=[^\n])$/gm, () => to)
   const start = /^\^([\w =:<>-]+)$/.exec(pattern)?.[1]
   if (start !== undefined) return text.replace(new RegExp(`^${start}`, 'gm'), () => to)
+  // Names in which it is not found stay as they are.
+  if (isEverything(text) && !/^\^|\(|\.[*+]|^\.$/.test(pattern)) return text
   // What was a secret before it was changed is one afterwards.
   return text.includes('{{') || COMMAND_TEXT.test(text) ? text : UNKNOWN
+}
+
+/** Scripts that take lines out (`1d`, `/keep/d`, `$!d` not), or with -n print all but some (`/keep/!p`, `2,$p`). */
+const TAKES_OUT = /^(?:(?:\d+|\$|\/(?:\\.|[^/\\])*\/I?)(?:,(?:\d+|\/(?:\\.|[^/\\])*\/))?\s*d)?$/
+const PRINTS_REST = /^(?:(?:\d+|\$|\/(?:\\.|[^/\\])*\/I?)(?:,(?:\d+|\/(?:\\.|[^/\\])*\/))?\s*!|\d+,\$\s*)?p$/
+
+function leavesNearlyAll(script: string, quiet: boolean): boolean {
+  const parts = script.split(/[;\n]/).map((part) => part.trim())
+  return quiet ? parts.some((part) => PRINTS_REST.test(part)) : parts.every((part) => TAKES_OUT.test(part))
 }
 
 export function sedOutput(
   scripts: readonly string[],
   call: Call,
   files: readonly string[],
+  quiet = false,
 ): readonly string[] | undefined {
   // Every line becomes the same text, whatever was in it.
   const [only, ...others] = scripts.flatMap(substitutions)
@@ -145,6 +158,7 @@ export function sedOutput(
   return input.map((text) => {
     let out = text
     for (const script of scripts) {
+      if (isEverything(text) && leavesNearlyAll(script, quiet)) continue
       const found = substitutions(script)
       if (found.length === 0) return text.includes('{{') || COMMAND_TEXT.test(text) ? text : UNKNOWN
       for (const one of found) out = out === UNKNOWN ? UNKNOWN : applied(out, one)
