@@ -151,6 +151,10 @@ test('REF-05 what is left of a value in a cut column, and its rarer encodings, d
       'printf %s "$v" | base32 -w0; echo',
       'printf %s "$v" | base64 -w0 | base64 -w0; echo',
       'echo "[${v:0:11}]"',
+      'printf %s "$v" | od -An -tu1 -w100',
+      'printf %s "$v" | od -An -tu1 -w100 | tr -s " " ,',
+      'printf %s "$v" | od -An -tu1',
+      'printf %s "$v" | od -An -tx1',
     ].join('\n'),
   })
   await job.wait({ exit: true, timeoutMs: 20_000 })
@@ -159,5 +163,6 @@ test('REF-05 what is left of a value in a cut column, and its rarer encodings, d
   expect(lines.slice(0, 2)).toEqual(['name  [secret:key]...  end', '...[secret:key]  end'])
   expect(lines.slice(2, 4).join(' ')).toMatch(/^\[secret:key\]\S{0,2} \[secret:key\]\S{0,10}$/)
   expect(lines[4]).toBe('[ghp_16C7e42]')
+  expect(lines.slice(5, 9)).toEqual([' [secret:key]', ',[secret:key]', ' [secret:key]', ' [secret:key]'])
   expect((await job.read()).text.split('\n').slice(0, 2)).toEqual(lines.slice(0, 2))
 })

@@ -10,7 +10,7 @@ import { stripAnsi } from './projections.js'
 /**
  * A byte string to look for. A blank in it stands for any run of white space. In a `dense` one
  * (base64, hex) white space between the bytes does not count, because such text gets wrapped; a
- * `dump` has a separator after every byte and gets wrapped there.
+ * `dump` has a separator after every byte and gets wrapped there; several blanks in it are any run as well.
  */
 export interface Needle {
   readonly bytes: Uint8Array
@@ -61,15 +61,26 @@ export function formsOf(value: Uint8Array): readonly Needle[] {
 }
 
 /**
- * A value with its white space as it is, and as a terminal writes it: for a search that knows
- * of no runs of white space.
+ * A value with its white space as it is, and as a terminal writes it, and `od` of it in lines: for a search that
+ * knows of no runs of white space.
  */
 export function spacedForms(value: Uint8Array): Uint8Array[] {
   if (!isMaskable(value)) return []
   return piecesOf(trim(value)).flatMap((piece) => {
     const text = latin1(piece)
-    return /[\t-\r]| {2}/.test(text) ? [piece, bytesOf(text.replace(/\r?\n/g, '\r\n'))] : []
+    const spaced = /[\t-\r]| {2}/.test(text) ? [piece, bytesOf(text.replace(/\r?\n/g, '\r\n'))] : []
+    if (piece.length <= OD_LINE || piece.length > PIECE) return spaced
+    return [...spaced, ...[hexPairs(piece), columnsOf(piece)].map((cells) => bytesOf(inLines(cells)))]
   })
+}
+
+/** `od` shows so many bytes in a line. */
+const OD_LINE = 16
+
+function inLines(cells: readonly string[]): string {
+  return cells
+    .map((cell, at) => (at === 0 ? cell.trimStart() : at % OD_LINE === 0 ? `\n ${cell}` : ` ${cell}`))
+    .join('')
 }
 
 /**
@@ -134,13 +145,30 @@ function plainForms(unit: Uint8Array): Uint8Array[] {
   return forms
 }
 
-/** Dumps byte by byte, as od, xxd and openssl print them. */
+/** Dumps byte by byte, as od, xxd and openssl print them, and lists of numbers. */
 function dumpForms(unit: Uint8Array): Uint8Array[] {
   const pairs = hexPairs(unit)
-  return [' ', ':'].flatMap((separator) => {
+  const hex = [' ', ':'].flatMap((separator) => {
     const dump = pairs.join(separator)
     return [bytesOf(dump), bytesOf(dump.toUpperCase())]
   })
+  return unit.length <= PIECE ? [...hex, ...decimalForms(unit)] : hex
+}
+
+/**
+ * Lists of numbers: as JSON, Python and Node print an array of bytes, and as `od -tu1` does. Node and od write
+ * the numbers in columns, three characters wide.
+ */
+function decimalForms(unit: Uint8Array): Uint8Array[] {
+  const numbers = Array.from(unit, String)
+  const columns = columnsOf(unit)
+  return [numbers.join(','), numbers.join(', '), numbers.join(' '), columns.join(' '), columns.join(', ')].map((list) =>
+    bytesOf(list.trimStart()),
+  )
+}
+
+function columnsOf(unit: Uint8Array): string[] {
+  return Array.from(unit, (byte) => String(byte).padStart(3))
 }
 
 function trim(bytes: Uint8Array): Uint8Array {

@@ -1,6 +1,6 @@
 /**
  * Values that lines take apart: folded ones, and dumps of bytes with offsets and columns
- * (`xxd`, `hexdump -C`, `od -tx1`).
+ * (`xxd`, `hexdump -C`, `od -tx1`, `od -tu1`).
  */
 import { isSpace } from './bytes.js'
 import type { Needle } from './forms.js'
@@ -123,6 +123,14 @@ function readLine(raw: Uint8Array, start: number, view: Omit<LineView, 'size'>, 
   if (raw[at] === 0x3a) at++
   if (at < raw.length && raw[at] !== 0x20 && raw[at] !== 0x09 && raw[at] !== NEWLINE) return null
   let count = 0
+  for (; count < BYTES_PER_LINE && isDecimalCell(raw, at); at += 4) {
+    view.bytes[size + count] = Number(String.fromCharCode(...raw.subarray(at + 1, at + 4)))
+    view.from[size + count++] = at + 1
+  }
+  // What the end of the text cut off may be either kind of number.
+  const isCut = count < BYTES_PER_LINE && at + 7 >= raw.length && raw.indexOf(NEWLINE, at) < 0
+  if (isCut) view.to.fill(raw.length, size, size + count)
+  if (isCut) return { end: -1, count }
   while (count < BYTES_PER_LINE) {
     const begin = at
     while (at < raw.length && at - begin < 3 && (raw[at] === 0x20 || raw[at] === 0x09)) at++
@@ -141,6 +149,18 @@ function readLine(raw: Uint8Array, start: number, view: Omit<LineView, 'size'>, 
   for (let index = 0; index < count; index++) view.to[size + index] = end
   if (!isWhole) return end >= raw.length ? { end: -1, count } : null
   return count > 0 ? { end: end + 1, count } : null
+}
+
+/** A number in a column of four, as `od -tu1` writes it, and another one or the end of the line behind it. */
+function isDecimalCell(raw: Uint8Array, at: number): boolean {
+  if (raw[at] !== 0x20 || !isDigit(raw[at + 3])) return false
+  if (raw[at + 1] !== 0x20 && !(isDigit(raw[at + 1]) && isDigit(raw[at + 2]))) return false
+  if (raw[at + 2] !== 0x20 && !isDigit(raw[at + 2])) return false
+  return raw[at + 4] === NEWLINE || (raw[at + 4] === 0x20 && isDigit(raw[at + 7]))
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39
 }
 
 let reused: Omit<LineView, 'size'> = { bytes: new Uint8Array(0), from: new Int32Array(0), to: new Int32Array(0) }

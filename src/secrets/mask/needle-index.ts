@@ -267,6 +267,7 @@ function matchForward(
     if (bytes[index] === BLANK) {
       if (!isSpace(text[at] as number)) return -1
       while (at < length && isSpace(text[at] as number)) at++
+      while (bytes[index + 1] === BLANK) index++
     } else if (text[at++] !== bytes[index]) return -1
   }
   return at
@@ -280,6 +281,7 @@ function matchBackward(text: Uint8Array, start: number, bytes: Uint8Array, from:
     if (bytes[index] === BLANK) {
       if (!isSpace(text[at] as number)) return -1
       while (at >= 0 && isSpace(text[at] as number)) at--
+      while (bytes[index - 1] === BLANK) index--
     } else if (text[at--] !== bytes[index]) return -1
   }
   return at + 1

@@ -2,6 +2,7 @@
  * Values that tools cut off, take apart or encode twice: found in chunks of any size; and text that only looks similar
  * stays.
  */
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createMasker } from '../../../src/secrets/mask/masker.js'
 
@@ -88,6 +89,43 @@ const od = (text: string): string =>
   rows(text)
     .map((row, line) => `${(line * 16).toString(8).padStart(7, '0')} ${pairs(row).join(' ')}\n`)
     .join('')
+
+const odDecimal = (text: string): string =>
+  rows(text)
+    .map(
+      (row, line) =>
+        `${(line * 16).toString(8).padStart(7, '0')} ${[...Buffer.from(row)].map((byte) => String(byte).padStart(3)).join(' ')}\n`,
+    )
+    .join('')
+
+describe('lists of numbers', () => {
+  const numbers = (value: string): number[] => [...Buffer.from(value)]
+  test.each([
+    ['a Buffer in JSON', (value: string) => JSON.stringify({ key: Buffer.from(value) })],
+    ['an array in JSON', (value: string) => JSON.stringify(numbers(value))],
+    ['list(b"...")', (value: string) => `[${numbers(value).join(', ')}]`],
+    ['an array as Node shows it', (value: string) => inspect(numbers(value))],
+    ['bytes as Node shows them', (value: string) => inspect(new TextEncoder().encode(value))],
+    ['a slice as Go shows it', (value: string) => `[${numbers(value).join(' ')}]`],
+    ['od -An -tu1', (value: string) => odDecimal(value).replace(/^\d+/gm, '')],
+    ['od -tu1', odDecimal],
+  ])('%s', (_, list) => {
+    for (const value of [VALUE, QUOTED, 'hunter22', 'sk-live-abcdefghij', 'correct horse battery staple']) {
+      const shown = mask(`before\n${list(value)}\nafter 12, 13, 14\n`, value)
+      expect(shown).toContain('[secret:n0]')
+      // Offsets and a length in brackets stay, and what stands around the list.
+      expect(shown.match(/(?<!\()\b\d+/g)?.filter((number) => number.length < 4 && Number(number) > 14) ?? []).toEqual(
+        [],
+      )
+      expect(shown).toMatch(/^before\n[^]*\nafter 12, 13, 14\n$/)
+    }
+  })
+
+  test('other numbers stay as they are', () => {
+    const text = `${odDecimal('nothing of interest is in here, only text')}${inspect(numbers('something else'))}\n1, 2, 3\n`
+    expect(mask(text)).toBe(text)
+  })
+})
 
 describe('dumps with offsets and columns', () => {
   test.each([

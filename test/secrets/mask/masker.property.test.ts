@@ -61,6 +61,12 @@ const forms: Record<string, (bytes: Buffer) => Buffer | undefined> = {
         .map((pair, index) => (index % 16 === 15 ? `${pair}\n ` : `${pair} `))
         .join(''),
     ),
+  'od -tu1': (bytes) =>
+    Buffer.from(
+      Array.from(bytes, (byte, index) => ` ${String(byte).padStart(3)}${index % 16 === 15 ? '\n' : ''}`).join(''),
+    ),
+  'od as a list of numbers': (bytes) => Buffer.from([...bytes].join(',')),
+  'od as a list of numbers with blanks': (bytes) => Buffer.from([...bytes].join(', ')),
   'percent-encoded': (bytes) => Buffer.from(percent(bytes, false)),
   'form-encoded': (bytes) => Buffer.from(percent(bytes, true)),
   json: (bytes) => Buffer.from(JSON.stringify(bytes.toString())),
@@ -124,13 +130,7 @@ describe('no value leaks, whatever its form and however it is cut', () => {
               ?.replaceAll('[secret:name]', '')
               .replace(/[\s'"$=]|\\n|\\t|\\r|\\f|\\v|%20|%0[9a-d]|\+|\\0[14][0-5]|\x1b\[\d*m/g, '')
             expect(rest?.length).toBeLessThanOrEqual(
-              form.startsWith('wrapped')
-                ? 46
-                : form.startsWith('base64')
-                  ? 8
-                  : form === 'od -tx1' || /hex/i.test(form)
-                    ? 8
-                    : 0,
+              form.startsWith('wrapped') ? 46 : form.startsWith('base64') ? 8 : /^od|hex/i.test(form) ? 8 : 0,
             )
           },
         ),
