@@ -1,7 +1,7 @@
 /** The file tools by name, and those that only write one file or make a new name. */
-import { ANYTHING, FIFO, NOTHING, plain } from '../words/text.js'
+import { type Alternatives, ANYTHING, FIFO, NOTHING, plain, unique } from '../words/text.js'
 import { rar, tar, unpacks, zip } from './files/archives.js'
-import { basename, options, type Program } from './row/call.js'
+import { basename, type Call, options, type Program } from './row/call.js'
 import { fd, find } from './files/find.js'
 import { fsfreeze, fuser, mount, umount } from './files/mounts.js'
 import { chattr, chcon, chmod, chown, setfacl } from './files/permissions.js'
@@ -93,7 +93,7 @@ const downloads =
   (call, name) => {
     const given = options(call.argv.slice(1), {
       short: always ? 'OoaPUtTQeB' : 'oDHXdFuAebcTKmrxwzE',
-      long: ['output', 'output-dir', 'output-document', 'directory-prefix', 'header', 'data', 'user', 'request'],
+      long: ['output', 'output-dir', 'output-document', 'directory-prefix', 'header', 'data', 'user', 'request', 'url'],
     })
     const chosen = given.get('o', 'output', 'output-document') !== undefined || (always && given.get('O') !== undefined)
     if (always ? !chosen : given.has('O', 'remote-name', 'remote-name-all', 'J')) {
@@ -109,8 +109,27 @@ const downloads =
           )
       }
     }
-    return named(call, name)
+    const written = named(call, name)
+    return always ? written : (copied(call, [...given.operands, ...given.all('url')], given) ?? written)
   }
+
+/** `curl file:///tmp/f`: what it prints, or writes into the file that is named, is a file of this machine. */
+function copied(call: Call, addresses: readonly string[], given: ReturnType<typeof options>): Alternatives | undefined {
+  const printed = addresses.flatMap((address) => {
+    const path = /^file:\/\/(?:localhost|127\.0\.0\.1)?(\/.*)$/is.exec(plain(address))?.[1]
+    if (path === undefined) return []
+    const isInput = /^\/(?:dev|proc\/self)\/(?:stdin|fd\/0)$/.test(path)
+    const text = isInput ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(path, call.shell)
+    const files = [
+      ...given.all('o'),
+      ...given.all('output'),
+      ...(given.has('O', 'remote-name') ? [basename(path)] : []),
+    ]
+    for (const file of files) call.walker.streams.write(file, text, false, call.shell)
+    return files.length > 0 ? [] : [...text]
+  })
+  return printed.length > 0 ? unique(printed) : undefined
+}
 
 export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   rm,

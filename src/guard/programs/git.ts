@@ -144,8 +144,18 @@ export const git: Program = (call) => {
     // `git show :FILE` prints a file that was added.
     const file = /:(.+)$/.exec(rest.at(-1) ?? '')?.[1]
     if (file !== undefined) return call.walker.streams.contents(file, inner)
+    const batch = rest.some((word) => word.startsWith('--batch'))
+    const objects = (batch ? (call.stdin ?? []).flatMap((text) => text.split('\n')) : rest).flatMap(objectOf)
+    if (objects.length > 0) return objects.map((text) => (batch ? `blob\n${text}\n` : text))
     const given = rest.filter((word) => word.includes('{{'))
     return given.length > 0 ? given : undefined
+  } else if (verb === 'hash-object') {
+    const files = rest.filter((word) => !word.startsWith('-'))
+    const texts = files.flatMap((word) => [...call.walker.streams.contents(word, inner)])
+    const stored = [...(rest.includes('--stdin') ? (call.stdin ?? []) : []), ...texts].filter(
+      (text) => text !== UNKNOWN,
+    )
+    if (stored.length > 0) return stored.map((text) => `${OBJECT}${Array.from(text, hexOf).join('')}\n`)
   } else if (verb === 'config') {
     const [key = '', value = ''] = rest.filter((word) => !word.startsWith('-') && !/^[sg]et$/.test(word))
     if (value !== '') gitConfig(`${key}=${value}`, call)
@@ -155,6 +165,19 @@ export const git: Program = (call) => {
     else return call.shell.files.get(place)
   }
   return undefined
+}
+
+/** In the place of the name that `git hash-object` prints: what the object holds. */
+const OBJECT = 'git-object-'
+
+function objectOf(word: string): string[] {
+  if (!word.startsWith(OBJECT)) return []
+  const points = word.slice(OBJECT.length).match(/[\da-f]{6}/g) ?? []
+  return [points.map((point) => String.fromCodePoint(Math.min(parseInt(point, 16), 0x10ffff))).join('')]
+}
+
+function hexOf(char: string): string {
+  return (char.codePointAt(0) ?? 0).toString(16).padStart(6, '0')
 }
 
 function gitConfig(setting: string, call: Call): void {

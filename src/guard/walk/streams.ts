@@ -1,7 +1,7 @@
 /** Where text flows: redirections, here-documents, descriptors, and the files that this same command has written. */
 import type { Redirection } from 'unbash'
 import { judgeCodeFile } from './code-files.js'
-import { listed } from '../programs/row/call.js'
+import { basename, listed } from '../programs/row/call.js'
 import { resolvePath } from '../words/paths.js'
 import type { ShellState } from '../words/state.js'
 import {
@@ -16,6 +16,8 @@ import {
   isConstant,
   NOTHING,
   READ_FIFO,
+  SELECTED,
+  TREE,
   unique,
 } from '../words/text.js'
 import { globMatches } from '../words/glob.js'
@@ -186,6 +188,7 @@ export class Streams {
     if (/^\/proc\/(?:[^/]+\/)?mounts$|^\/etc\/mtab$/.test(path)) return [DEVICES]
     const found = shell.cwd.flatMap((cwd) => {
       const absolute = resolvePath(path, cwd)
+      if (path.includes(TREE) || path.includes(SELECTED)) return foundBelow(absolute, shell)
       if (hasWildcard(path)) return matching(absolute, shell)
       const real = shell.files.has(absolute) || shell.files.size === 0 ? undefined : this.walker.disk.real(absolute)
       const texts = shell.files.get(real ?? absolute) ?? []
@@ -196,10 +199,21 @@ export class Streams {
   }
 }
 
+/** What the files hold that `find` may have printed: those below its directory, of the names that it was asked for. */
+function foundBelow(printed: string, shell: ShellState): string[] {
+  const at = printed.search(new RegExp(`[${TREE}${SELECTED}]`))
+  const [directory, name] = [printed.slice(0, at).replace(/\/*$/, '/'), printed.slice(at + 1)]
+  return heldBy(shell, (path) => path.startsWith(directory) && (name === '' || globMatches(name, basename(path))))
+}
+
 /** What the files that a pattern can mean hold: each of them, and all one behind the other. */
 function matching(pattern: string, shell: ShellState): string[] {
+  return heldBy(shell, (path) => globMatches(pattern, path))
+}
+
+function heldBy(shell: ShellState, isMeant: (path: string) => boolean): string[] {
   const texts = [...shell.files]
-    .filter(([path, [text = '']]) => isConstant(text) && globMatches(pattern, path))
+    .filter(([path, [text = '']]) => isConstant(text) && isMeant(path))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, [text = '']]) => text)
   return texts.length > 1 ? [...texts.slice(0, 16), texts.join('')] : texts
