@@ -1,5 +1,5 @@
 /** The file tools by name, and those that only write one file or make a new name. */
-import { type Alternatives, ANYTHING, FIFO, NOTHING, plain, unique } from '../words/text.js'
+import { type Alternatives, ANYTHING, FIFO, isConstant, NOTHING, plain, unique } from '../words/text.js'
 import { rar, tar, unpacks, zip } from './files/archives.js'
 import { basename, type Call, options, type Program } from './row/call.js'
 import { fd, find } from './files/find.js'
@@ -26,11 +26,22 @@ const writesOption =
 const split: Program = (call) => {
   for (const line of options(call.argv.slice(1), { long: ['filter'] }).all('filter'))
     call.walker.script(plain(line), call.shell.fork(), call.stdin)
-  // The first piece: `xaa`, or with a name in front.
-  const [file = '-', prefix = 'x'] = options(call.argv.slice(1), { short: 'abClnt' }).operands
-  const text = file === '-' ? call.stdin : call.walker.streams.contents(file, call.shell)
-  if (text) call.walker.streams.write(`${prefix}aa`, text, false, call.shell)
+  // The pieces: `xaa`, `xab` ..., or with another name in front.
+  const given = options(call.argv.slice(1), { short: 'abClnt', long: ['bytes', 'lines'] })
+  const [file = '-', prefix = 'x'] = given.operands
+  const [text, ...others] = (file === '-' ? call.stdin : call.walker.streams.contents(file, call.shell)) ?? []
+  if (text === undefined) return ANYTHING
+  const size = Number(given.get('b', 'bytes'))
+  const lines = Number(given.get('l', 'lines'))
+  const whole = others.length > 0 || !isConstant(text)
+  const pieces = whole ? [] : piecesOf(text, size > 0 ? `[^]{1,${size}}` : lines > 0 ? `(?:.*\n?){1,${lines}}` : '[^]+')
+  for (const [at, piece] of (pieces.length > 0 ? pieces : [text]).slice(0, 26).entries())
+    call.walker.streams.write(`${prefix}a${String.fromCharCode(97 + at)}`, [piece], false, call.shell)
   return ANYTHING
+}
+
+function piecesOf(text: string, piece: string): string[] {
+  return (text.match(new RegExp(piece, 'g')) ?? []).filter((part) => part !== '')
 }
 
 /** `gio trash FILES`, `gio remove FILES`. */

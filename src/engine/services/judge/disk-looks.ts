@@ -6,6 +6,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { attempt } from '../../../contract/attempt.js'
 import type { Verdict } from '../../../contract/verdict.js'
+import { PACKED } from '../../../guard/programs/row/decoding.js'
 import { GUARD_LIMITS } from '../../../guard/words/limits.js'
 import { isListed } from '../../../os/files/git-index.js'
 import { readRegular } from '../../../os/files/shared-file.js'
@@ -26,6 +27,15 @@ export function realPath(path: string): string | undefined {
 
 export function stillHolds(verdict: Pick<Verdict, 'looked'>): boolean {
   return verdict.looked.every(({ path, real }) => (realPath(path) ?? null) === real)
+}
+
+/**
+ * Whether the disk says another thing than the guard knows: a file that got a secret is known by the secret's name,
+ * which does not stand in it; a copy of a program by what it starts; an archive by what was packed; and a descriptor
+ * is the shell's.
+ */
+export function isNotOnDisk(path: string, known: string): boolean {
+  return known.includes('{{') || known.startsWith('exec /') || known.startsWith(PACKED) || path.startsWith('/dev/fd/')
 }
 
 /** The text of a file; null where the file is missing or long; `before` for a pipe, whose text cannot be looked at. */

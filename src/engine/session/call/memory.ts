@@ -4,7 +4,7 @@
  */
 import type { ShellFacts, Verdict } from '../../../contract/verdict.js'
 import { GUARD_LIMITS } from '../../../guard/words/limits.js'
-import { shortText } from '../../services/judge/disk-looks.js'
+import { isNotOnDisk, shortText } from '../../services/judge/disk-looks.js'
 import { mentionsBinding } from '../../../secrets/deliver/binding.js'
 import { hasTraps, knowledge, mentionsTraps, trapsOf, utf8, type Knowledge, type ShellState } from '../shell/state.js'
 import { Holdings } from './holdings.js'
@@ -307,17 +307,14 @@ export class SessionMemory {
   }
 
   /**
-   * Files that commands of this session wrote may have been changed by another program since. True: one was. (A file
-   * that got a secret is known by the secret's name, which does not stand in it; a copy of a program by what it starts;
-   * and a descriptor is the shell's.)
+   * Files that commands of this session wrote may have been changed by another program since. True: one was.
    */
   readFilesAgain(): boolean {
     const before = this.known.held?.files
     if (!before) return false
     const files = Object.fromEntries(
       Object.entries(before).flatMap(([path, old]) => {
-        const isOwn = old.includes('{{') || old.startsWith('exec /') || path.startsWith('/dev/fd/')
-        const text = isOwn ? old : shortText(path, old)
+        const text = isNotOnDisk(path, old) ? old : shortText(path, old)
         return text === null ? [] : [[path, text]]
       }),
     )
@@ -333,9 +330,11 @@ export class SessionMemory {
       const before = this.known.functions[name]
       if (before?.includes('{{') && mentionsBinding(text)) told.functions[name] = before
     }
-    // The shell knows nothing of the files that its commands wrote.
-    const files = this.known.held?.files
-    const known = files ? { ...told, held: { ...told.held, files } } : told
+    // The shell knows nothing of the files that its commands wrote, and tells nothing of what `=~` matched.
+    const { files, arrays: { BASH_REMATCH } = {} } = this.known.held ?? {}
+    const held = { ...told.held, ...(files && { files }) }
+    if (BASH_REMATCH) held.arrays = { ...held.arrays, BASH_REMATCH }
+    const known = files || BASH_REMATCH ? { ...told, held } : told
     if (JSON.stringify(known) === JSON.stringify(this.known)) return
     this.known = known
     this.version += 1

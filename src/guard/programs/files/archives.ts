@@ -1,7 +1,8 @@
 /** Archivers: the commands in their options, and the files that they write or remove. */
 import { nameList } from '../../../contract/quote.js'
-import { plain } from '../../words/text.js'
+import { type Alternatives, plain } from '../../words/text.js'
 import { type Call, known, options, type Program } from '../row/call.js'
+import { PACKED } from '../row/decoding.js'
 
 /** Options with a value. */
 const TAR_VALUES = nameList(`
@@ -31,7 +32,8 @@ export const tar: Program = (call) => {
     ...given.all('info-script', 'new-volume-script', 'F'),
   ])
     call.walker.tryScript(plain(line), call.shell)
-  if (given.has('c', 'create', 'r', 'append')) packs(call, given.get('f', 'file'), given.operands)
+  const archive = given.get('f', 'file') ?? '-'
+  const made = given.has('c', 'create', 'r', 'append') ? packs(call, archive, given.operands) : undefined
   if (given.has('c', 'create'))
     for (const file of given.all('f', 'file'))
       if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
@@ -48,14 +50,33 @@ export const tar: Program = (call) => {
         call.walker.effect('delete-tree', word.startsWith('/') ? word : `${from}/${word}`, call.shell, call.argv)
   if (given.has('recursive-unlink'))
     for (const word of given.all('C', 'directory')) call.walker.effect('delete-tree', word, call.shell, call.argv)
+  if (!given.has('x', 'extract', 'get')) return made
+  return unpacked(call, archive, given.get('C', 'directory') ?? '.', given.has('O', 'to-stdout'))
+}
+
+/** An archive holds what the files hold that go into it: their names and texts, one behind the other. */
+function packs(call: Call, archive: string | undefined, files: readonly string[]): Alternatives | undefined {
+  if (archive === undefined || call.shell.files.size === 0) return undefined
+  const members = files.flatMap((file) =>
+    call.walker.streams.contents(file, call.shell).flatMap((text) => (known(text) ? [`${plain(file)}\0${text}`] : [])),
+  )
+  if (members.length === 0) return undefined
+  const text = PACKED + members.join('\0')
+  if (archive === '-') return [text]
+  call.walker.streams.write(archive, [text], false, call.shell)
   return undefined
 }
 
-/** An archive holds what the files hold that go into it. */
-function packs(call: Call, archive: string | undefined, files: readonly string[]): void {
-  if (archive === undefined || archive === '-' || call.shell.files.size === 0) return
-  const texts = files.flatMap((file) => call.walker.streams.contents(file, call.shell).filter((text) => known(text)))
-  if (texts.length > 0) call.walker.streams.write(archive, [texts.join('')], false, call.shell)
+/** What comes out of an archive that this command, or its session, has made. */
+function unpacked(call: Call, archive: string, directory: string, prints: boolean): Alternatives | undefined {
+  const texts = archive === '-' ? (call.stdin ?? []) : call.walker.streams.contents(archive, call.shell)
+  const members = texts
+    .filter((text) => text.startsWith(PACKED))
+    .flatMap((text) => [...text.replaceAll(PACKED, '').matchAll(/([^\0]*)\0([^\0]*)\0?/g)])
+  if (prints) return members.length > 0 ? [members.map(([, , text = '']) => text).join('')] : undefined
+  for (const [, name = '', text = ''] of members)
+    call.walker.streams.write(`${directory}/${name.replace(/^\/+/, '')}`, [text], false, call.shell)
+  return undefined
 }
 
 /** `unzip x.zip -d DIRECTORY`, `cpio -i -D DIRECTORY`: what is unpacked comes there. */
@@ -66,7 +87,7 @@ export const unpacks =
     if (reads.length > 0 && !given.has(...reads)) return undefined
     const directory = given.get('d', 'D', 'directory') ?? '.'
     call.walker.effect('create', `${directory}/…`, call.shell, call.argv)
-    return undefined
+    return unpacked(call, given.operands[0] ?? '-', directory, given.has('p', 'c', 'to-stdout'))
   }
 
 /** `rar m ARCHIVE FILES`: into the archive, and from the disk. */
