@@ -5,7 +5,8 @@ import { judgeCode, printedBy } from './inline.js'
 
 /** Every line but some (`!/keep/`, `NR > 1`, `$0 != "keep"`), whole or one field of it. */
 const EXPRESSION = String.raw`/(?:\\.|[^/\\])*/`
-const UNLIKE = String.raw`(?:!\s*\(?\s*${EXPRESSION}\s*\)?|\$\w+\s*!~?=?\s*(?:${EXPRESSION}|"[^"]*"|\w+)|NR\s*(?:>=?|!=)\s*\d+|NF|1)`
+const OTHER_THAN = String.raw`\$\w+\s*!~?=?\s*(?:${EXPRESSION}|"[^"]*"|\w+)`
+const UNLIKE = String.raw`(?:!\s*\(?\s*${EXPRESSION}\s*\)?|${OTHER_THAN}|NR\s*(?:>=?|!=)\s*\d+|NF|1)`
 const LEAVES_NEARLY_ALL = new RegExp(
   String.raw`^\s*(?:${UNLIKE}(?:\s*&&\s*${UNLIKE})*)?\s*(?:\{\s*print\s*\(?(?:\$\w+)?\)?\s*;?\s*\})?\s*$`,
 )
