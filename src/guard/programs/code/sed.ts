@@ -38,6 +38,8 @@ export const sed: Program = (call) => {
       call.walker.code(plain(text))
       scripts.push(text)
     }
+  // Thousands of blanks say no more than one, and would make the expressions below slow.
+  for (const [at, script] of scripts.entries()) scripts[at] = script.replace(/[ \t]{50,}/g, ' ')
   for (const script of scripts) sedScript(plain(script), call)
   if (given.has('i', 'in-place')) {
     const empties = scripts.some((script) => /^\s*(?:\d*,?\$?|\/\.\*\/)?d\s*$/.test(plain(script)))
