@@ -14,6 +14,8 @@ import { canConfine, ground } from '../engine/sandbox/harness.js'
 import { temporaryFolder } from '../engine/harness.js'
 
 const has = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const WORLD = fileURLToPath(new URL('world.mjs', import.meta.url))
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url))
 /** The home of these tests is another one than the person's, whose tools may lie in theirs. */
 const TOOLS = ['.cargo', '.rustup', '.pyenv'].map((name) => join(homedir(), name)).filter((path) => existsSync(path))
@@ -49,6 +51,18 @@ async function serve(
   return { port: (server.address() as AddressInfo).port, asked }
 }
 
+/** A network of its own, in which one public address of IPv4 leads to this machine and is none of its own addresses. */
+const OTHER_WORLD = `ip link set lo up && ip route add local 8.8.4.4 dev lo && mount --bind "$0" /etc/hosts && exec "$@"`
+const otherWorld = (hosts: string, ...command: string[]): string[] => [
+  '-Urnm',
+  'sh',
+  '-c',
+  OTHER_WORLD,
+  hosts,
+  ...command,
+]
+const hasOtherWorlds = spawnSync('unshare', otherWorld('/etc/hosts', 'true')).status === 0
+
 const GIT = 'git -c user.name=a -c user.email=a@b -c init.defaultBranch=main'
 
 describe.skipIf(!canConfine)('real work in a room', () => {
@@ -70,22 +84,10 @@ describe.skipIf(!canConfine)('real work in a room', () => {
   )
 
   test.skipIf(!has('npm'))('npm install through the allow-list, with the one registry that is listed', async () => {
-    const packed = packageOf('tiny', '1.0.0')
     const files: Record<string, string | Buffer> = {}
     const { port, asked } = await serve(() => files)
     const url = `http://registry.test:${port}`
-    files['/tiny'] = JSON.stringify({
-      name: 'tiny',
-      'dist-tags': { latest: '1.0.0' },
-      versions: {
-        '1.0.0': {
-          name: 'tiny',
-          version: '1.0.0',
-          dist: { tarball: `${url}/tiny.tgz`, shasum: createHash('sha1').update(packed).digest('hex') },
-        },
-      },
-    })
-    files['/tiny.tgz'] = packed
+    Object.assign(files, registryOf(url))
     const { engine, work } = await ground({ network: 'allow-list', domains: [`registry.test:${port}=127.0.0.1`] })
     writeFileSync(join(work, 'package.json'), '{"name":"app","version":"1.0.0","private":true}')
     const command = `npm install --no-audit --no-fund --registry ${url} tiny && node -p 'require("tiny")'`
@@ -101,15 +103,55 @@ describe.skipIf(!canConfine)('real work in a room', () => {
   })
 
   test.skipIf(!has('pip3'))('pip install through the allow-list from an index on the machine', async () => {
-    const wheel = wheelOf()
-    const { port } = await serve(() => ({
-      '/simple/tinypkg/': `<a href="/files/tinypkg-1.0-py3-none-any.whl">tinypkg-1.0-py3-none-any.whl</a>`,
-      '/files/tinypkg-1.0-py3-none-any.whl': wheel,
-    }))
+    const { port } = await serve(indexOf)
     const { engine } = await ground({ network: 'allow-list', domains: [`pypi.test:${port}=127.0.0.1`] })
     const command = `pip3 install -q --disable-pip-version-check --index-url http://pypi.test:${port}/simple --trusted-host pypi.test --target lib tinypkg && PYTHONPATH=lib python3 -c 'import tinypkg; print(tinypkg.SAYS)'`
     expect(good(await engine.run({ command, timeoutMs: 200_000 })).stdout).toContain('tinypkg works')
   })
+
+  test.skipIf(!hasOtherWorlds || !has('npm') || !has('pip3'))(
+    'npm and pip install where nothing but the name is listed, and it leads to a public address of IPv4',
+    () => {
+      const folder = temporaryFolder()
+      const path = (name: string): string => join(folder, name)
+      const files = Object.entries({ ...registryOf('http://packages.test'), ...indexOf() })
+      const coded = files.map(([name, body]) => [name, Buffer.from(body).toString('base64')])
+      writeFileSync(path('files'), JSON.stringify(Object.fromEntries(coded)))
+      writeFileSync(path('hosts'), '127.0.0.1 localhost\n8.8.4.4 packages.test other.test\n')
+      mkdirSync(path('work'))
+      const run = (domain: string, command: string): string[] => {
+        const options = ['--cwd', path('work'), '--sandbox', 'workspace', '--network', 'allow-list', '--json']
+        const domains = `sandbox.domains=${JSON.stringify([domain])}`
+        const cerith = [
+          process.execPath,
+          CLI,
+          'run',
+          ...options,
+          '--set',
+          domains,
+          '--timeout',
+          '200000',
+          '--',
+          command,
+        ]
+        return otherWorld(path('hosts'), process.execPath, WORLD, path('files'), ...cerith)
+      }
+      const played = (domain: string, command: string): { exit_code: number; stdout: string; notes: string[] } => {
+        const env = { ...process.env, HOME: folder, CERITH_HOME: path('state') }
+        const { stdout, stderr } = spawnSync('unshare', run(domain, command), { encoding: 'utf8', env })
+        expect(stdout, stderr).not.toBe('')
+        return JSON.parse(stdout)
+      }
+      const npm = `npm install --no-audit --no-fund --fetch-retries 0 --registry http://packages.test tiny && node -p 'require("tiny")'`
+      const pip = `pip3 install -q --retries 0 --index-url http://packages.test/simple --trusted-host packages.test --target lib tinypkg && PYTHONPATH=lib python3 -c 'import tinypkg; print(tinypkg.SAYS)'`
+      const kept = played('other.test', npm)
+      expect(kept.notes.join()).toContain('packages.test is not on the allow-list')
+      expect(kept.exit_code).not.toBe(0)
+      const outcomes = [npm, pip].map((command) => played('packages.test', command))
+      expect(outcomes[0]?.stdout, JSON.stringify(outcomes[0])).toContain('tiny works')
+      expect(outcomes[1]?.stdout, JSON.stringify(outcomes[1])).toContain('tinypkg works')
+    },
+  )
 
   test.skipIf(!has('cargo'))('cargo builds in the workspace, offline, with a cache of the room', async () => {
     const { engine, work } = await ground({ show: TOOLS })
@@ -234,6 +276,25 @@ function rustHome(): Record<string, string> {
   const home = process.env['HOME'] ?? ''
   const path = process.env['RUSTUP_HOME'] ?? join(home, '.rustup')
   return existsSync(path) ? { RUSTUP_HOME: path } : {}
+}
+
+/** What a registry of npm with one package answers, by path. */
+function registryOf(url: string): Record<string, string | Buffer> {
+  const packed = packageOf('tiny', '1.0.0')
+  const dist = { tarball: `${url}/tiny.tgz`, shasum: createHash('sha1').update(packed).digest('hex') }
+  const versions = { '1.0.0': { name: 'tiny', version: '1.0.0', dist } }
+  return {
+    '/tiny': JSON.stringify({ name: 'tiny', 'dist-tags': { latest: '1.0.0' }, versions }),
+    '/tiny.tgz': packed,
+  }
+}
+
+/** What an index of Python packages with one wheel answers, by path. */
+function indexOf(): Record<string, string | Buffer> {
+  return {
+    '/simple/tinypkg/': `<a href="/files/tinypkg-1.0-py3-none-any.whl">tinypkg-1.0-py3-none-any.whl</a>`,
+    '/files/tinypkg-1.0-py3-none-any.whl': wheelOf(),
+  }
 }
 
 /** A package as npm downloads it, made without npm. */
