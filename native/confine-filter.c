@@ -74,7 +74,11 @@ static const struct { int number, argument; } MODES[] = {
   {SYS_fchmod, 1}, {SYS_fchmodat, 2}, {452 /* fchmodat2 */, 2}, {SYS_mkdirat, 2}, {SYS_mknodat, 2}, {SYS_openat, 3},
 };
 
-enum { DENY, GONE, TERMINAL, CLONE, SOCKET, PERSONALITY, OWN, MODE1, MODE2, MODE3, OPEN2, OPEN3, KINDS };
+/* Calls whose first argument is a process, 0 for the one that calls. */
+static const int OF_A_PROCESS[] = {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setattr, SYS_sched_setparam,
+    SYS_sched_setscheduler};
+
+enum { DENY, GONE, TERMINAL, CLONE, SOCKET, PERSONALITY, OWN, OWN_SECOND, MODE1, MODE2, MODE3, OPEN2, OPEN3, KINDS };
 typedef struct { unsigned number; int kind; } Row;
 static struct instruction code[512];
 static int length, built;   /* built: for which kind of command the code is, 0 = none */
@@ -142,8 +146,13 @@ static void build(bool nested, Around around) {
   add(SYS_ioctl, TERMINAL);
   add(SYS_socket, SOCKET);
   add(SYS_socketpair, SOCKET);
-  /* a limit on processor time ends a process: where ids are the machine's, only one's own limits are set */
-  if (around != IN_ROOM) add(SYS_prlimit64, OWN);
+  /* Where ids are the machine's, only one's own are named: a limit on processor time ends a process, and a priority
+     that was taken is not given back. */
+  if (around != IN_ROOM) {
+    for (size_t at = 0; at < sizeof OF_A_PROCESS / sizeof OF_A_PROCESS[0]; at++) add(OF_A_PROCESS[at], OWN);
+    add(SYS_setpriority, OWN_SECOND);
+    add(SYS_ioprio_set, OWN_SECOND);
+  }
   if (!nested) { add(435 /* clone3 */, GONE); add(SYS_clone, CLONE); add(SYS_unshare, CLONE); }
   qsort(rows, (size_t)row_count, sizeof rows[0], by_number);
   emit(LOAD_WORD, MACHINE, 0, 0);
@@ -189,6 +198,13 @@ static void build(bool nested, Around around) {
   labels[OWN] = length;
   emit(LOAD_WORD, ARGUMENT(0), 0, 0);
   emit(EQUAL, 0, 1, 0);
+  emit(RETURN, REFUSE(EPERM), 0, 0);
+  emit(RETURN, ALLOW, 0, 0);
+  labels[OWN_SECOND] = length;   /* kind and id: a process or group, never all of a user (2, of ioprio_set 3) */
+  emit(LOAD_WORD, ARGUMENT(1), 0, 0);
+  emit(EQUAL, 0, 0, 2);
+  emit(LOAD_WORD, ARGUMENT(0), 0, 0);
+  emit(AT_LEAST, 2, 0, 1);
   emit(RETURN, REFUSE(EPERM), 0, 0);
   emit(RETURN, ALLOW, 0, 0);
   for (int argument = 1; argument <= 3; argument++) { labels[MODE1 + argument - 1] = length; refuse_mode(argument); }

@@ -142,3 +142,20 @@ l = ctypes.CDLL(None); f = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o755); os.wri
 for name in (b'.git/hooks/a', b'.git/../.git/hooks/b', b'/proc/self/cwd/.git/hooks/c', b'/proc/self/fd/%d/d' % d): l.linkat(-100, b'/proc/self/fd/%d' % f, -100, name, 0x400)
 os.chdir('/proc/self/fd/%d' % d); open('e', 'w')
 P"; }; detect() { [[ -n $(ls -A "$ESC_WS/.git/hooks") ]]; };                                 try E04 chhhc "a file without a name is linked into the hooks"
+# Priority of the processor and of input and output, policy, processors: as the kernel tells them.
+manners() { python3 -c "
+import ctypes, os; p=$OUT_PID; l=ctypes.CDLL(None)
+print(os.getpriority(0, p), l.syscall($IOPRIO_GET, 1, p), os.sched_getscheduler(p), *sorted(os.sched_getaffinity(p)))"; }
+prepare() { python_needed; outside; IOPRIO_GET=252 IOPRIO_SET=251; [[ $(uname -m) == x86_64 ]] || IOPRIO_GET=31 IOPRIO_SET=30; [[ $ESC_NEED ]] || usual=$(manners); }
+attempt() { echo "python3 - <<'P'
+import ctypes, os
+p = $OUT_PID; l = ctypes.CDLL(None)
+def tried(call, *words):
+    try: call(*words)
+    except OSError: pass
+tried(os.setpriority, 0, p, 16); tried(os.setpriority, 1, p, 17); l.syscall($IOPRIO_SET, 1, p, 3 << 13); l.syscall($IOPRIO_SET, 2, p, 3 << 13)
+tried(lambda: os.sched_setaffinity(p, list(os.sched_getaffinity(p))[:1])); tried(os.sched_setparam, p, os.sched_param(0)); tried(os.sched_setscheduler, p, os.SCHED_IDLE, os.sched_param(0))
+P"; }; detect() { [[ $(manners) != "$usual" ]]; };                                           try E05 chhhh "priority, policy and processors of a process outside"
+prepare() { :; }
+attempt() { echo 'nice -n 3 ionice -c 3 taskset -c "$(taskset -pc $$ | sed "s/.*: //; s/[,-].*//")" chrt -b 0 sh -c "nice; echo fine"'; }; detect() { said fine; }
+prepare() { for name in ionice taskset chrt; do command -v $name >/dev/null || ESC_NEED=$name; done; };  try W91 wwwww "a command with priority, policy and processors of its own"
