@@ -156,6 +156,14 @@ def tried(call, *words):
 tried(os.setpriority, 0, p, 16); tried(os.setpriority, 1, p, 17); l.syscall($IOPRIO_SET, 1, p, 3 << 13); l.syscall($IOPRIO_SET, 2, p, 3 << 13)
 tried(lambda: os.sched_setaffinity(p, list(os.sched_getaffinity(p))[:1])); tried(os.sched_setparam, p, os.sched_param(0)); tried(os.sched_setscheduler, p, os.SCHED_IDLE, os.sched_param(0))
 P"; }; detect() { [[ $(manners) != "$usual" ]]; };                                           try E05 chhhh "priority, policy and processors of a process outside"
-prepare() { :; }
+prepare() { python_needed; command -v ipcmk ipcrm >/dev/null || ESC_NEED=ipcmk; [[ $ESC_NEED ]] && return
+  memory=$(ipcmk -M 4096 -p 0600 | grep -o '[0-9]*$'); queue=$(ipcmk -Q -p 0600 | grep -o '[0-9]*$')
+  python3 -c "import ctypes; l=ctypes.CDLL(None); l.shmat.restype=ctypes.c_void_p; ctypes.memmove(ctypes.c_void_p(l.shmat($memory, None, 0)), b'$CANARY', ${#CANARY})"; }
+attempt() { echo "python3 - <<'P'
+import ctypes
+l = ctypes.CDLL(None); l.shmat.restype = ctypes.c_void_p; at = l.shmat($memory, None, 0)
+if at not in (None, 2 ** 64 - 1): print(ctypes.string_at(at, 30))
+if l.msgctl($queue, 0, None) == 0: print('$CANARY')
+P"; }; detect() { ipcrm -m "$memory" 2>/dev/null; ipcrm -q "$queue" 2>/dev/null; said "$CANARY"; };  try E06 chhhc "shared memory and queues of System V (documented: the lower tier shares them)"
 attempt() { echo 'nice -n 3 ionice -c 3 taskset -c "$(taskset -pc $$ | sed "s/.*: //; s/[,-].*//")" chrt -b 0 sh -c "nice; echo fine"'; }; detect() { said fine; }
 prepare() { for name in ionice taskset chrt; do command -v $name >/dev/null || ESC_NEED=$name; done; };  try W91 wwwww "a command with priority, policy and processors of its own"
