@@ -49,6 +49,8 @@ export type NoteCode =
   | 'environment'
   | 'unknown-secret'
   | 'sandbox'
+  /** A file that the sandbox set aside, a limit of it that is not in force, a try that was removed. */
+  | 'sandbox-lost'
   /** What happened to the machine it runs on, or to the link. */
   | 'place'
   | 'typed-by-person'

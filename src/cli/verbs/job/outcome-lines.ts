@@ -28,7 +28,7 @@ export function tell(outcome: Outcome, io: Pick<Io, 'out' | 'err'>): void {
 export const runningWords = (id: string | null): string => `still running as ${id}; ${howToGoOn(id)}`
 
 /**
- * Also to a pipe: what was lost, and a token that named nothing and went out as text.
+ * Also to a pipe: what was lost or set aside, and a token that named nothing and went out as text.
  */
 const ALWAYS_TOLD: ReadonlySet<NoteCode> = new Set([
   'unknown-secret',
@@ -38,6 +38,7 @@ const ALWAYS_TOLD: ReadonlySet<NoteCode> = new Set([
   'directory',
   'output-lost',
   'forged',
+  'sandbox-lost',
 ])
 
 /** The engine says what happened; how to go on is said in the words of the command line. */

@@ -55,18 +55,27 @@ export function toldOf(
   const hit = failed ? (limits?.hit() ?? []).map((limit) => limitNote(limit, options)) : []
   const lacking = (limits?.missing ?? []).map(missingNote)
   const tried = built.tried ? [tryNote(built.tried)] : []
-  const told = [...tried, ...(failed ? [...blocked, ...unreached, ...hit, ...lacking] : lacking)]
-  const fresh = [...told, ...found.map(foundNote)]
-    .filter(({ cause }) => !known.has(cause))
-    .map(({ cause, text }) => {
-      known.add(cause)
-      return text
-    })
+  const fresh = (told: readonly Blocked[]): string[] =>
+    told
+      .filter(({ cause }) => !known.has(cause))
+      .map(({ cause, text }) => {
+        known.add(cause)
+        return text
+      })
+  const advice = fresh([...tried, ...(failed ? [...blocked, ...unreached, ...hit] : [])])
+  const lost = [...fresh([...lacking, ...found.map(foundNote)]), ...news]
   return {
     blocked: [...blocked, ...unreached, ...hit].map(({ what }) => what).concat(found.map(({ path }) => path)),
-    // Names in it may be of a command's making: no line of it is one that the engine did not write.
-    notes: [...fresh, ...news].map((text): Note => ({ code: 'sandbox', text: visible(text).replaceAll('\n', '\\n') })),
+    notes: [
+      ...advice.map((text): Note => ({ code: 'sandbox', text: oneLine(text) })),
+      ...lost.map((text): Note => ({ code: 'sandbox-lost', text: oneLine(text) })),
+    ],
   }
+}
+
+/** Names in it may be of a command's making: no line of it is one that the engine did not write. */
+function oneLine(text: string): string {
+  return visible(text).replaceAll('\n', '\\n')
 }
 
 const quiet = new WeakMap<BuiltRoom, SandboxFacts>()
