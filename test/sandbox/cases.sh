@@ -43,7 +43,7 @@ attempt() { echo "echo evil >x; mv -f x $ESC_OUT/file"; }
 attempt() { echo "rm -f $ESC_OUT/file"; };                                                  try F07 chhhh "remove a file outside"
 attempt() { echo "truncate -s 0 $ESC_OUT/file"; };                                          try F08 chhhh "truncate a file outside"
 attempt() { echo "mount -o remount,rw,bind / ; mount -o remount,rw / ; echo evil >$ESC_OUT/file"; };     try F09 chhhh "remount the root writable"
-attempt() { echo "unshare -Urm sh -c 'mount -o remount,rw,bind / ; umount -l / ; echo evil >$ESC_OUT/file'"; };  try F10 chhhh "remount from a nested user namespace"
+attempt() { echo "unshare -Urm sh -c 'mount -o remount,rw,bind / ; echo evil >$ESC_OUT/file'"; };  try F10 chhhh "remount from a nested user namespace"
 attempt() { echo "mkdir d; (for i in \$(seq 400); do rm -rf d; ln -s $ESC_OUT d; rm -f d; mkdir d; done) & for i in \$(seq 400); do echo evil >d/file; done 2>/dev/null; wait"; }
 attempt() { echo "python3 -c \"import os; d=os.open('.',os.O_RDONLY); f=os.open('../../outside/file',os.O_WRONLY|os.O_TRUNC,dir_fd=d); os.write(f,b'evil')\""; }
 attempt() { echo "for f in /proc/self/fd/*; do echo evil >\$f/../../outside/file; echo evil >\$f/../outside/file; done 2>/dev/null"; }
@@ -93,7 +93,7 @@ attempt() { echo "printf '#!/bin/sh\nevil' >.git/hooks/post-checkout; chmod +x .
 attempt() { echo "git config core.hooksPath evil; printf '[core]\nfsmonitor=evil\n' >>.git/config"; }; detect() { grep -q evil "$ESC_WS/.git/config"; };  try P03 chhhc "git configuration"
 attempt() { echo "mv .git old; cp -r old .git; echo evil >.git/hooks/post-checkout; echo evil >>.git/config"; }; detect() { [[ -e $ESC_WS/.git/hooks/post-checkout ]] || grep -q evil "$ESC_WS/.git/config"; };  try P04 chhhc "move .git away and make another"
 attempt() { echo "rm -rf .git; mkdir -p .git/hooks; echo evil >.git/hooks/post-checkout"; }; detect() { [[ -e $ESC_WS/.git/hooks/post-checkout ]]; }
-# Held on the tier without rooms too: the guard refuses text that writes cerith.config.json, and names that appear are set aside (Z04 has none that the guard knows).
+# Held on the tier without rooms too: names that appear are set aside.
 attempt() { echo "mkdir -p .vscode; echo evil >.vscode/tasks.json; echo evil >.envrc; echo evil >cerith.config.json"; }; detect() { [[ -e $ESC_WS/.vscode/tasks.json || -e $ESC_WS/cerith.config.json ]]; };  try P06 chhhh "protected files that are not there yet (must at least be told and set aside)"
 attempt() { echo "echo evil >node_modules/.bin/tsc"; }; detect() { [[ -e $ESC_WS/node_modules/.bin/tsc ]]; };  try P07 chccc "program in node_modules/.bin (documented: what the workspace holds is the command's)"
 attempt() { echo "mkdir -p $ESC_HOME/.config/autostart; echo evil >$ESC_HOME/.config/autostart/x.desktop; echo evil >$ESC_HOME/.gitconfig"; }; detect() { [[ -e $ESC_HOME/.config/autostart/x.desktop || -e $ESC_HOME/.gitconfig ]]; }

@@ -24,6 +24,8 @@ try() {
   fresh_ground; ESC_NEED=; export ESC_LIMITS=; prepare
   if [[ -n $ESC_NEED ]]; then printf '%-4s n/a      %s (%s)\n' "$id" "$title" "$ESC_NEED"; skipped=$((skipped+1)); stop_helpers; return; fi
   timeout -k 1 60 "$runner" "$profile" "$(attempt)" >"$scratch/out" 2>&1 </dev/null; ESC_CODE=$?
+  # What the guard refuses by its text never came to the sandbox: it is played where the guard has nothing to read.
+  if said '^cerith: refused ('; then ESC_UNREAD=1 timeout -k 1 60 "$runner" "$profile" "$(attempt)" >"$scratch/out" 2>&1 </dev/null; ESC_CODE=$?; fi
   if [[ $id == W* ]]; then if detect; then outcome=works; [[ $expected == w ]]; else outcome=BROKEN; [[ $expected == b || $expected == '?' ]]; fi
   else if detect; then outcome=CROSSED; crossed=$((crossed+1)); [[ $expected == c || $expected == '?' ]]; else outcome=held; held=$((held+1)); [[ $expected == h || $expected == '?' ]]; fi; fi
   local right=$?; [[ $right != 0 && $outcome == works && $expected == '?' ]] && right=0

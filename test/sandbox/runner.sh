@@ -4,4 +4,5 @@ profile=$1; extra=()
 [[ $profile == landlock ]] && { profile=workspace; extra=(--set sandbox.tier=landlock); }
 [[ $ESC_LIMITS ]] && extra+=(--set "$ESC_LIMITS")
 [[ $profile == off ]] && { cd "$ESC_WS" && HOME=$ESC_HOME exec bash -c "$2"; }
-HOME=$ESC_HOME CERITH_HOME=$ESC_STATE exec node "$ESC_CERITH" run --cwd "$ESC_WS" --sandbox "$profile" --network none "${extra[@]}" --timeout 55000 -- bash -c "$2"
+words=(bash -c "$2"); [[ $ESC_UNREAD ]] && { extra+=(--input "$2"); words=(bash -c 'exec bash -c "$(cat)" </dev/null'); }
+HOME=$ESC_HOME CERITH_HOME=$ESC_STATE exec node "$ESC_CERITH" run --cwd "$ESC_WS" --sandbox "$profile" --network none "${extra[@]}" --timeout 55000 -- "${words[@]}"
