@@ -30,6 +30,7 @@ const ADVERSARIAL: Readonly<Record<string, string>> = {
   '100,000 variables in a here-document': `cat <<E\n${'line $x\n'.repeat(100_000)}E\n`,
   '5,000 sudos': `${'sudo '.repeat(5_000)}rm -rf /`,
   '20,000 blanks in a program of sed': `ls | sed '${' '.repeat(20_000)}x'`,
+  '20,000 blanks in a program of perl': `ls | perl -ne 'print${' '.repeat(20_000)}x'`,
   '5,000 evals': `${'eval '.repeat(5_000)}ls`,
   '2^30 function calls': `${Array.from({ length: 30 }, (_, i) => `f${i}(){ f${i + 1}; f${i + 1}; }`).join(';')};f0`,
   '3^20 loop rounds': nested('for i in a b c; do ', 'ls', '; done', 20),

@@ -16,7 +16,7 @@ import { guardStdout } from './stdout-guard.js'
 const CLOSE_ELSEWHERE_MS = 10_000
 /** A call that came before the end of input: how long the server loads for it, it may run, and being ended may take. */
 const LOAD_MS = 5_000
-const LAST_CALLS_MS = 1_000
+const LAST_CALLS_MS = 2_000
 const END_CALLS_MS = 3_000
 
 export interface StdioOptions extends ServeOptions {

@@ -116,7 +116,7 @@ export function printedBy(code: string, call: Call): readonly string[] | undefin
   const source = withPrintf(foldedCode(code, 'any', outsideOf(call)))
   const printed = [
     ...source.matchAll(
-      /\b(?:print|puts|echo|printf|console\.log|process\.stdout\.write|sys\.stdout\.write|say|io\.write|p)\b\s*\(?\s*(?="|'|`)/g,
+      /\b(?:print|puts|echo|printf|console\.log|process\.stdout\.write|sys\.stdout\.write|say|io\.write|p)\b\s*(?:\(\s*)?(?="|'|`)/g,
     ),
   ].map((match) => argument(source, match.index + match[0].length) ?? '')
   const decoded = decodedStrings(source)

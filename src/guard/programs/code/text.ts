@@ -166,10 +166,7 @@ function withVariables(source: string, language: string): string {
   for (const [name, value] of values) {
     const escaped = name.replace(/[$@]/g, '\\$&')
     const ends = language === 'awk' ? '[,);+\\n}"]' : '[,);+\\n}]'
-    text = text.replace(
-      new RegExp(`((?:\\(|,|\\+|\\s)\\s*)${escaped}(?=\\s*${ends}|$)`, 'g'),
-      (_, before: string) => before + value,
-    )
+    text = text.replace(new RegExp(`(?<=[(,+\\s])${escaped}(?=\\s*${ends}|$)`, 'g'), () => value)
     text = text.replace(
       new RegExp(name.startsWith('$') ? `${escaped}\\b(?!\\s*=)` : `[$#]?\\{\\s*${escaped}\\s*\\}`, 'g'),
       () => value.slice(1, -1),
