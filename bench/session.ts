@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createEngine } from '../src/index.js'
+import { createEngine } from './lib/built.js'
 import { compare } from './lib/ratio.js'
 
 const stateDir = mkdtempSync(join(tmpdir(), 'cerith-bench-'))

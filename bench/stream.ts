@@ -3,20 +3,13 @@
  * and in a bash that is spawned for it. One command at a time in all three, in changing order, so that a busy machine
  * slows all of them alike. There are two streams: a list, and one that is put together by chance from other words
  * (SEED=...), for which nothing has been tuned.
- *
- * The package as it is built (`npm run build` first), with what V8 compiled of it in an earlier process, as every
- * process but the first has it: the first run after a build is not the one to note.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createEngine } from './lib/built.js'
 import { mixed } from './lib/mixed.js'
-
-// Seen from the bundle of this file, in dist/.bench-NAME/stream.
-const { createEngine } = (await import(
-  new URL('../../index.js', import.meta.url).href
-)) as typeof import('../src/index.js')
 
 const VARIANTS = Number(process.env['VARIANTS'] ?? 8)
 
