@@ -123,13 +123,13 @@ console.log(stdout.slice(0, 4), tools, typeof mcp.serveStdio, await withTestEngi
     expect(text).not.toContain('See its repository.')
   })
 
-  test('the tarball stays below 1.23 MB with the helpers of four machines in it', () => {
+  test('the tarball stays below 1.25 MB with the helpers of four machines in it', () => {
     const native = join(installed, 'dist/native')
     const compiled = readdirSync(native).filter((name) => name.startsWith('cerith-'))
     const weights = compiled.map((name) => gzipSync(readFileSync(join(native, name)), { level: 9 }).length)
     // Here only this machine's may be there, made by another compiler; `scripts/prebuild.mjs` holds the size of each.
-    const PREBUILT = 354_000
-    expect(statSync(tarball).size - weights.reduce((sum, each) => sum + each, 0) + PREBUILT).toBeLessThan(1_230_000)
+    const PREBUILT = 364_000
+    expect(statSync(tarball).size - weights.reduce((sum, each) => sum + each, 0) + PREBUILT).toBeLessThan(1_250_000)
   })
 })
 

@@ -48,8 +48,9 @@ export const find: Program = (call) => {
       const pattern = words[at + 1] ?? ''
       if (!negated && !/^[*?./]+$/.test(plain(pattern))) {
         narrowed = true
-        // Nothing has an empty name.
-        if (pattern !== '') names.push(activate(/^-i?regex$/.test(word) ? pattern.replaceAll('.*', '*') : pattern))
+        // Nothing has an empty name; a number, and a file that others are newer than, is no name.
+        if (pattern !== '' && !/^-(?:inum|.?newer)/.test(word))
+          names.push(activate(/^-i?regex$/.test(word) ? pattern.replaceAll('.*', '*') : pattern))
       }
       at++
     } else if (isOthers(word, words[at + 1], call) && !negated) {
