@@ -2,7 +2,7 @@
  * A person's terminal on a job's terminal, from another engine, with streams in place of a real keyboard and screen.
  */
 import { EventEmitter } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { attach } from '../../../../src/cli/verbs/job/person-terminal.js'
@@ -11,6 +11,7 @@ import { createEngine, type Engine } from '../../../../src/index.js'
 import { findHelper } from '../../../../src/os/helper/file.js'
 import { readInputNotes } from '../../../../src/os/job/terminal.js'
 import { temporaryFolder } from '../../../fixtures/folder.js'
+import { until } from '../../../fixtures/until.js'
 
 /** Keys wait until they are read, as in a real terminal. */
 class Keyboard extends EventEmitter {
@@ -174,7 +175,10 @@ describe.skipIf(!findHelper())('attach', () => {
     keyboard.press('open sesame\r')
     expect((await done).reason).toBe('ended')
     expect(display.text).toContain('11 characters')
+    // Its keeper removes a file when it has written the end down.
+    await job.wait()
     const dir = join((await job.info()).outputFile, '..')
+    await until(() => !existsSync(join(dir, 'status.reserve')))
     for (const name of readdirSync(dir)) expect(readFileSync(join(dir, name), 'utf8')).not.toContain('sesame')
     expect(readInputNotes(dir).filter(({ by, size }) => by === 'ann' && !size)).toMatchObject([{ bytes: 12 }])
   })
