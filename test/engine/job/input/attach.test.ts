@@ -157,7 +157,7 @@ describe.skipIf(!findHelper())('attach', () => {
   test('several watchers see the same; one who only watches cannot type', async () => {
     const job = await shell()
     const [first, second] = [sit(job), sit(job, true)]
-    await first.display.shows(/\$ /)
+    await Promise.all([first, second].map(({ display }) => display.shows(/\$ /)))
     second.keyboard.press('echo intruder\r')
     first.keyboard.press('echo to-$((40 + 2))-all; exit 3\r')
     await Promise.all([first.display.shows(/to-42-all/), second.display.shows(/to-42-all/)])
