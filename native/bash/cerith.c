@@ -10,7 +10,8 @@
                                    `m` where stderr goes where stdout goes. (Bash itself would keep the shell's own
                                    streams on descriptors that commands use.)
      __cerith -                    makes the builtins that lines of the session's begin with reachable again
-     __cerith PROGRAM WORDS        runs a program, waits for it, and reports how it ended
+     __cerith PROGRAM WORDS        runs a program, waits for it, and reports how it ended; also several of them, in
+                                   pipelines and lists (`Step`)
 
    Bash starts a program by fork: the kernel copies the page tables of the shell, and each page that either of them
    touches from then on. With vfork the child borrows the memory of the shell until it has become the program, which
@@ -34,7 +35,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 512, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 8192,
+enum { MOST_WORDS = 512, MOST_STEPS = 16, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 8192,
     KEPT_FROM = 1000, KEPT_SPREAD = 20 };
 
 /* ---- bash's own: the same since bash 4.4 ---- */
@@ -45,16 +46,21 @@ struct builtin { char *name; int (*function)(WordList *); int flags; char *const
 enum { BUILTIN_ENABLED = 1, SEARCH_HASHED = 1 };
 
 extern char **export_env;
-extern int exit_immediately_on_error, job_control, last_command_exit_value, parse_and_execute_level;
+extern int exit_immediately_on_error, job_control, last_command_exit_value, parse_and_execute_level, pipefail_opt;
 extern volatile sig_atomic_t terminating_signal;
 extern void maybe_make_export_env(void);
 extern void put_command_name_into_env(char *path);
 extern char *search_for_command(const char *name, int flags);
+extern char *phash_search(const char *name);
+extern int first_pending_trap(void);   /* -1: none */
 extern char *get_string_value(const char *variable);
 extern void termsig_handler(int signal_number);
 extern int signal_is_ignored(int signal_number);   /* by the agent: `trap '' TERM` */
 extern int signal_is_trapped(int signal_number);
 extern int remember_on_history, restricted;
+/* for `child_ended`, which does without where one is missing */
+extern int pending_traps[] __attribute__((weak));
+extern volatile pid_t last_made_pid __attribute__((weak)), last_asynchronous_pid __attribute__((weak));
 extern int expand_aliases;
 /* since bash 5.2: what the agent has chosen, while bash itself turns aliases off and on */
 extern int expaliases_flag __attribute__((weak));
@@ -207,13 +213,21 @@ static bool send(Report *report) {
   return sent;
 }
 
+/* `$_`, as the agent's commands have left it: lines of the session's change that of the shell. */
+static char *last_argument;
+
+static void note_argument(const char *argument) {
+  free(last_argument);
+  last_argument = strdup(argument ? argument : "");
+}
+
 /* F: status argument stages */
-static void send_end(int status, const char *last_argument) {
+static void send_end(int status, const int *stages, int count) {
   Report report;
   begin(&report, "F", 0);
   add_number(&report, status);
-  add_argument(&report, last_argument);
-  add_number(&report, status);
+  add_argument(&report, last_argument ? last_argument : "");
+  for (int at = 0; at < count; at++) add_number(&report, stages[at]);
   send(&report);
 }
 
@@ -236,7 +250,70 @@ static bool is_nowhere(void) {
   return syscall(SYS_getcwd, path, sizeof path) < 0 && errno == ENOENT;
 }
 
-/* ---- a program ---- */
+/* ---- a program that a signal ends ---- */
+
+static pid_t shell;
+/* A command of the agent's is being sourced. */
+static bool at_work = false;
+static void (*bash_handler)(int) = NULL;
+
+static const struct { int number; const char *words; } DEATHS[] = {
+    {SIGSEGV, "Segmentation fault"}, {SIGKILL, "Killed"}, {SIGABRT, "Aborted"}, {SIGTERM, "Terminated"},
+    {SIGBUS, "Bus error"}, {SIGFPE, "Floating point exception"}, {SIGILL, "Illegal instruction"},
+    {SIGHUP, "Hangup"}, {SIGQUIT, "Quit"}, {SIGTRAP, "Trace/breakpoint trap"}, {SIGSYS, "Bad system call"},
+    {SIGXCPU, "CPU time limit exceeded"}, {SIGXFSZ, "File size limit exceeded"}, {SIGALRM, "Alarm clock"},
+    {SIGUSR1, "User defined signal 1"}, {SIGUSR2, "User defined signal 2"}};
+enum { STOP = 55 /* the session's own, see marks.ts */ };
+
+/* Of what the session itself stops nothing is said. */
+static void tell_death(pid_t pid, int number, bool dumped) {
+  if (!pending_traps || pending_traps[STOP]) return;
+  char line[80] = "bash: ", digits[16], *at = digits + sizeof digits;
+  const char *words = NULL;
+  for (size_t row = 0; row < sizeof DEATHS / sizeof *DEATHS; row++)
+    if (DEATHS[row].number == number) words = DEATHS[row].words;
+  if (!words) return;
+  *--at = '\0';
+  for (; pid > 0; pid /= 10) *--at = (char)('0' + pid % 10);
+  strcat(strcat(strcat(line, at), " "), words);
+  say(strcat(line, dumped ? " (core dumped)\n" : "\n"));
+}
+
+/* A script says of each foreground program that a signal has ended which one it was; a bash that is interactive and
+   has no job control says nothing, and in the middle of a list nobody else would: `./a > log; tail log` of one that
+   ran out of memory looked like success. */
+static void child_ended(int number, siginfo_t *about, void *context) {
+  (void)context;
+  int before = errno;
+  if ((about->si_code == CLD_KILLED || about->si_code == CLD_DUMPED) && at_work && getpid() == shell
+      && about->si_pid == last_made_pid && about->si_pid != last_asynchronous_pid && !job_control)
+    tell_death(about->si_pid, about->si_status, about->si_code == CLD_DUMPED);
+  errno = before;
+  bash_handler(number);
+}
+
+/* Before each command: bash puts its own back with some of its traps. */
+static void hear_of_children(void) {
+  struct sigaction now;
+  if (!&last_made_pid || !&last_asynchronous_pid || sigaction(SIGCHLD, NULL, &now) < 0) return;
+  if (now.sa_sigaction == child_ended || now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) return;
+  bash_handler = now.sa_handler;
+  now.sa_sigaction = child_ended;
+  now.sa_flags |= SA_SIGINFO;
+  sigaction(SIGCHLD, &now, NULL);
+}
+
+/* ---- programs ---- */
+
+/* A word of a line that begins with this mark begins a step: behind it stand what joins the step to the one before it
+   (`;`, `&`, `o` for `||`, `|`) and where its stderr goes (`m` where stdout goes, `n` nowhere, `-` as it is). */
+enum { STEP = '\x1e' };
+typedef struct {
+  char joint, errors;
+  char **words;
+} Step;
+/* The ends of pipes that a program gets instead of the shell's streams; -1 where it gets those. */
+typedef struct { int in, out; } Ends;
 
 /* What an interactive bash ignores for itself. */
 static const int IGNORED[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
@@ -263,27 +340,40 @@ static void become(const char *path, char *const *words, const sigset_t *signals
   execve(path, words, export_env);
 }
 
-/* Its pid; -1 when nothing has been started. */
-static pid_t start(const char *path, char *const *words, const sigset_t *signals) {
+static void take_streams(const Ends *ends, char errors_go) {
+  if (ends->in >= 0) dup2(ends->in, 0);
+  if (ends->out >= 0) dup2(ends->out, 1);
+  if (errors_go == 'm') dup2(1, 2);
+  if (errors_go == 'n') dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), 2);
+}
+
+/* Its pid; -1 when nothing has been started, and `errno` says why. */
+static pid_t start(const char *path, const Step *step, const Ends *ends, const sigset_t *signals) {
   sigset_t all, before;
-  volatile bool failed = false;
+  volatile int failed = 0;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
   pid_t pid = vfork();
   if (pid == 0) {
-    become(path, words, signals);
-    failed = true;
+    take_streams(ends, step->errors);
+    become(path, step->words, signals);
+    failed = errno;
     _exit(127);
   }
+  if (pid < 0) failed = errno;
   sigprocmask(SIG_SETMASK, &before, NULL);
-  if (!failed || pid < 0) return pid;
-  while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+  if (!failed) return pid;
+  while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
+  errno = failed;
   return -1;
 }
 
+/* An interrupt has ended a program and was also sent to the shell: bash gives up the list that the program stands in. */
+static bool interrupted;
+
 /* Bash's handler would reap every child that it hears of, so it hears of none until ours is reaped; an interrupt
    that its child survives does not concern bash while it waits. */
-static int wait_for(pid_t pid, const sigset_t *before) {
+static int wait_for(pid_t pid, bool is_told, const sigset_t *before) {
   int status;
   while (waitpid(pid, &status, 0) < 0) {
     if (errno != EINTR) return 127;
@@ -298,43 +388,143 @@ static int wait_for(pid_t pid, const sigset_t *before) {
     sigaddset(&interrupt, SIGINT);
     const struct timespec at_once = {0, 0};
     sigtimedwait(&interrupt, NULL, &at_once);
+    interrupted |= WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
   }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  if (is_told) tell_death(pid, WTERMSIG(status), WCOREDUMP(status));
+  return 128 + WTERMSIG(status);
+}
+
+/* Where bash would find it: it notes in its table what the shell itself runs, not the stages of a pipeline. */
+static char *find_program(const char *name, bool is_noted) {
+  return search_for_command(name, is_noted || phash_search(name) ? SEARCH_HASHED : 0);
+}
+
+/* As far as its first bytes tell, the kernel will start it; bash reads anything else as a script. */
+static bool starts_by_itself(const char *name) {
+  char *path = find_program(name, false), first[2] = "";
+  int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  bool starts = fd >= 0 && read(fd, first, 2) == 2 && (memcmp(first, "\177E", 2) == 0 || memcmp(first, "#!", 2) == 0);
+  if (fd >= 0) close(fd);
+  free(path);
+  return starts;
+}
+
+/* What cannot be started behind others is told as bash tells it: those cannot be declined any more. */
+static int say_why(const Step *step, const char *path, int why) {
+  bool is_there = path && why == ENOENT && access(path, F_OK) == 0;
+  if (step->errors != 'n') {
+    say("bash: ");
+    say(*step->words);
+    say(is_there ? ": cannot execute: required file not found\n" : path ? ": " : ": command not found\n");
+    if (path && !is_there) {
+      say(strerror(why));
+      say("\n");
+    }
+  }
+  return path && why != ENOENT ? 126 : 127;
+}
+
+/* One pipeline from its start to its end; -1 where it is the first one and nothing of it could be started. */
+static int run_stages(const Step *steps, int count, int *stages, bool is_first, const sigset_t *before) {
+  pid_t pids[MOST_STEPS];
+  int status = 0;
+  for (int at = 0, in = -1; at < count; at++) {
+    int next[2] = {-1, -1};
+    bool is_joined = at + 1 == count || pipe2(next, O_CLOEXEC) == 0;
+    char *path = find_program(*steps[at].words, count == 1);
+    if (path) put_command_name_into_env(path);
+    const Ends ends = {in, next[1]};
+    pids[at] = is_joined && path ? start(path, &steps[at], &ends, before) : -1;
+    bool is_declined = pids[at] < 0 && at == 0 && is_first;
+    if (pids[at] < 0 && !is_declined) stages[at] = say_why(&steps[at], path, errno);
+    free(path);
+    if (in >= 0) close(in);
+    if (next[1] >= 0) close(next[1]);
+    in = next[0];
+    if (!is_declined) continue;
+    if (in >= 0) close(in);
+    return -1;
+  }
+  for (int at = 0; at < count; at++) {
+    /* Bash tells of the last stage only. */
+    if (pids[at] > 0) stages[at] = wait_for(pids[at], at + 1 == count, before);
+    if (stages[at] != 0 ? pipefail_opt || at + 1 == count : !pipefail_opt) status = stages[at];
+  }
+  return status;
+}
+
+/* The words as steps; 0 where there are too many of them. A program alone has no mark before it. */
+static int split(WordList *list, Step *steps, char **words) {
+  int count = 0, used = 0;
+  for (; list; list = list->next) {
+    char *word = list->word->word;
+    bool begins = *word == STEP;
+    if (used - count >= MOST_WORDS || (begins && count == MOST_STEPS)) return 0;
+    if (begins || count == 0) {
+      if (count > 0) words[used++] = NULL;
+      steps[count++] = (Step){begins ? word[1] : ';', begins ? word[2] : '-', &words[used]};
+    }
+    if (!begins) words[used++] = word;
+  }
+  words[used] = NULL;
+  return count;
+}
+
+/* Whether all of them can be run here: once the first has begun, none is declined any more. */
+static bool are_ours(const Step *steps, int count) {
+  struct stat stream;
+  if (count < 2) return count == 1;
+  /* A pipe must not take the number of a stream that a command has closed. */
+  if (exit_immediately_on_error || look_at(1, &stream) < 0 || look_at(2, &stream) < 0) return false;
+  for (int at = 0; at < count; at++) if (!starts_by_itself(*steps[at].words)) return false;
+  return true;
+}
+
+static bool is_skipped(char joint, int status) {
+  return joint == '&' ? status != 0 : joint == 'o' && status == 0;
+}
+
+static const char *last_word(const Step *step) {
+  char **at = step->words;
+  while (at[1]) at++;
+  return *at;
 }
 
 static int run(WordList *list) {
-  char *words[MOST_WORDS + 1];
-  int count = 0;
+  Step steps[MOST_STEPS];
+  char *words[MOST_WORDS + MOST_STEPS + 1];
+  int stages[MOST_STEPS], length = 0, status = 0;
   /* With `set -m` each program has a group of its own, and may be stopped. */
-  if (job_control) return decline(NOT_OURS);
-  for (; list; list = list->next) {
-    if (count == MOST_WORDS) return decline(NOT_OURS);
-    words[count++] = list->word->word;
-  }
-  words[count] = NULL;
-  char *path = search_for_command(words[0], SEARCH_HASHED);
-  if (!path) return decline(NOT_OURS);
+  int count = job_control ? 0 : split(list, steps, words);
+  if (!are_ours(steps, count)) return decline(NOT_OURS);
   maybe_make_export_env();
-  put_command_name_into_env(path);
 
   sigset_t held, before;
   sigemptyset(&held);
   sigaddset(&held, SIGCHLD);
   sigaddset(&held, SIGINT);
   sigprocmask(SIG_BLOCK, &held, &before);
-  pid_t pid = start(path, words, &before);
-  int status = pid < 0 ? 0 : wait_for(pid, &before);
+  interrupted = false;
+  for (int at = 0, next; at < count && status >= 0; at = next) {
+    for (next = at + 1; next < count && steps[next].joint == '|';) next++;
+    if (length > 0 && is_skipped(steps[at].joint, status)) continue;
+    /* The session stops the command: what the handler would end must not begin. */
+    if (length > 0 && (interrupted || first_pending_trap() >= 0)) break;
+    status = run_stages(&steps[at], next - at, stages, length == 0, &before);
+    length = next - at;
+    /* Stages of a pipeline do not set `$_`. */
+    if (length == 1 && status >= 0) note_argument(last_word(&steps[at]));
+  }
   sigprocmask(SIG_SETMASK, &before, NULL);
-  free(path);
-  if (pid < 0) return decline(NOT_OURS);
+  if (status < 0) return decline(NOT_OURS);
   /* With `set -e` bash leaves now, which is the answer. */
-  if (status == 0 || !exit_immediately_on_error) send_end(status, words[count - 1]);
+  if (status == 0 || !exit_immediately_on_error) send_end(status, stages, length);
   return status;
 }
 
 /* ---- a command: sourced like a file, with nothing to read ---- */
 
-static pid_t shell;
 static int refuse(void);
 /* The shell's stderr while a command has none of its own. */
 static int errors = -1;
@@ -435,6 +625,7 @@ static void use_aliases(bool on) {
 static void leave(void *unused) {
   (void)unused;
   if (getpid() != shell) return;
+  at_work = false;
   take_orders();
   part_streams();
   use_aliases(false);
@@ -587,8 +778,12 @@ static int evaluate(WordList *words) {
   add_unwind_protect(leave, NULL);
   told = false;
   last_command_exit_value = atoi(status_word->word->word);
+  if (last_argument) bind_variable("_", last_argument, 0);
   use_aliases(true);
+  hear_of_children();
+  at_work = true;
   int status = source_file(command_path, 0);
+  note_argument(get_string_value("_"));
   Report report;
   describe(&report, "T", status);
   told = true;
@@ -649,7 +844,11 @@ static int source_only(WordList *from) {
   if (*from->next->word->word == 'm') merge_streams();
   use_aliases(true);
   last_command_exit_value = atoi(from->next->next->word->word);
+  if (last_argument) bind_variable("_", last_argument, 0);
+  hear_of_children();
+  at_work = true;
   int status = source_file(command_path, 0);
+  note_argument(get_string_value("_"));
   run_unwind_frame("cerith");
   show_nothing();
   if (has_prompts()) unlock_prompts();

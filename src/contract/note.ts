@@ -65,3 +65,7 @@ export function stillThere(processes: string): Note {
 export function noteTexts(notes: readonly Note[]): string[] {
   return [...new Set(notes.map(({ text }) => text))]
 }
+
+export function maskedNotes(notes: readonly Note[], secrets: { mask(text: string): string }): Note[] {
+  return notes.map((note) => ({ ...note, text: secrets.mask(note.text) }))
+}

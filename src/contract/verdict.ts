@@ -38,6 +38,17 @@ export interface ShellMutations {
   readonly held?: ShellHoldings
 }
 
+/** A program of a pipeline or a list, with literal words. */
+export interface ProgramStep {
+  /** What joins it to the one before it; `;` also for the first. */
+  readonly joint: ';' | '&&' | '||' | '|'
+  readonly program: string
+  /** The program and its arguments as they stand in the command. */
+  readonly words: string
+  /** `2>&1` joins it to stdout, `2>/dev/null` drops it. */
+  readonly stderr: 'kept' | 'joined' | 'dropped'
+}
+
 /** What a command can do to the shell that carries it out, whatever that shell is like; read from its syntax. */
 export interface ShellFacts {
   /** The first words of the commands that the shell itself carries out, as far as they are constant. */
@@ -52,8 +63,8 @@ export interface ShellFacts {
   readonly builtinsOnly: boolean
   /** Bash may have a child when it is done. */
   readonly leavesChildren: boolean
-  /** It is one program and words that are what they look like. */
-  readonly oneProgram: boolean
+  /** It is nothing but programs and words that are what they look like; null where it is more. */
+  readonly programs: readonly ProgramStep[] | null
   /** Every here-document has its end. */
   readonly whole: boolean
   /** There is no command in it: nothing, or comments. */

@@ -30,14 +30,14 @@ export async function admit(
   const judged = (): Promise<Plan> =>
     planRun(request, { ...surroundings(), entered: alive() || isThere(memory, services.seen) }, services)
   let plan = await judged()
-  // Refused for what the shell, or a file, was thought to hold: look, and judge what is really there.
+  // The guard may have refused for what the shell, or a file, held earlier: look at both, and judge again.
   if (plan.verdict.decision !== 'allow') {
     const shell = alive() && (memory.dirty || memory.unread) ? shells.current : null
     if (shell) await shells.writeDown(shell)
     if (memory.readFilesAgain() || shell) plan = await judged()
   }
   const outcome = await passGate(plan, services)
-  // Bash could not read it: that is a status too.
+  // A command that bash cannot parse leaves its status, as any other.
   if (outcome?.exitCode) memory.noteStatus(outcome.exitCode)
   return outcome ? { outcome } : { plan }
 }

@@ -2,7 +2,7 @@
 import type { SessionMemory } from './call/memory.js'
 import type { Shells } from './shells.js'
 
-/** A command that comes sooner has to wait for it. */
+/** A command that comes while the shell writes has to wait: so the dump begins only after this pause. */
 const AFTER_IDLE_MS = 2
 
 export class IdleDump {

@@ -17,7 +17,7 @@ import { abortedOutcome, refusedOutcome } from '../services/outcomes.js'
 import type { Plan, Surroundings } from '../plan/plan.js'
 import type { Services } from '../services/services.js'
 import { NEVER_BEGUN, runInShell, type CallSite } from './call/call.js'
-import { SessionDirectory } from './call/directory.js'
+import { leaveGoneDirectory } from './call/directory.js'
 import { SessionDirectoryEnv } from './call/directory-env.js'
 import { SessionMemory } from './call/memory.js'
 import { ReadyCommands, type ReadyCommand } from './call/at-once.js'
@@ -46,6 +46,8 @@ export interface SessionParts {
   readonly onTerminal: (plan: Plan, call: Call, session: LiveSession) => Promise<void>
   /** Opens a session that begins with this dump. */
   readonly copyTo: (name: string, dump: string | null) => Session
+  /** Called by the first `close`: from then on the name is free for another session. */
+  readonly onClose: () => void
 }
 
 export class LiveSession implements Session {
@@ -72,7 +74,6 @@ export class LiveSession implements Session {
   #adopted = false
   /** To be said by the next call. */
   readonly #news: Note[]
-  readonly #directory: SessionDirectory
   readonly #directoryEnv = new SessionDirectoryEnv()
   readonly #idleDump: IdleDump
   #busy = false
@@ -82,7 +83,6 @@ export class LiveSession implements Session {
     this.#parts = parts
     this.name = parts.name
     const { services } = parts
-    this.#directory = new SessionDirectory(services.seen)
     this.#memory = new SessionMemory(services.cwd, savedState(parts.saved, parts.name, services.sandbox))
     this.#shells = new Shells(services, this.#memory)
     this.#services = this.#shells.services
@@ -106,7 +106,7 @@ export class LiveSession implements Session {
       return this.#services.outside({ ...request, cwd: resolve(this.cwd, request.cwd ?? '.') })
     // Before anything else: the rest is made while bash is at work.
     const ready = this.#giveAtOnce(request)
-    const call = new Call(request, this.name, this.#services.calls)
+    const call = new Call(request, this.name, this.#services)
     if (this.#services.sandbox) call.adorn = (outcome) => this.#services.stay?.adorn(outcome) ?? outcome
     // From the first moment: the call may have to wait for a state dump, which alone would not keep the host alive.
     const release = this.#services.launcher.hold()
@@ -134,7 +134,9 @@ export class LiveSession implements Session {
       startedAt: this.#startedAt,
       calls: this.#calls,
       restarts: this.#shells.restarts,
-      leftovers: this.#shells.leftovers(this.#busy).map((pid) => ({ pid, command: shownName(pid) })),
+      leftovers: this.#shells
+        .leftovers(this.#busy)
+        .map((pid) => ({ pid, command: this.#services.secrets.mask(shownName(pid)) })),
     }
   }
 
@@ -174,6 +176,7 @@ export class LiveSession implements Session {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#parts.onClose()
     this.#services.live.delete(this.#life)
     this.#idleDump.cancel()
     const release = this.#services.launcher.hold()
@@ -197,7 +200,7 @@ export class LiveSession implements Session {
     return Promise.race([now, before])
   }
 
-  /** The same for a caller that already has the session's turn (a command on a terminal). */
+  /** The state for another shell, asked for by a caller that has the session's turn (a command on a terminal). */
   async stateInTurn(): Promise<ShellState | null> {
     return this.#shells.state()
   }
@@ -271,7 +274,7 @@ export class LiveSession implements Session {
     try {
       await this.#do(request, call, leave)
     } catch (error) {
-      // It tells nothing, so the next call does.
+      // The call fails without an outcome: the next call tells its notes.
       this.#news.push(...call.notes.splice(0))
       throw error
     }
@@ -286,7 +289,8 @@ export class LiveSession implements Session {
     // A directory that only the try holds is found in its room.
     if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
     const { notes } = call
-    notes.push(...this.#news.splice(0), ...this.#directory.check(memory, this.#shells.living()))
+    const moved = leaveGoneDirectory(memory, this.#shells.living(), this.#services.seen)
+    notes.push(...this.#news.splice(0), ...moved)
     await this.#enterDirectory(notes)
     const admitted = await admit(request, () => this.surroundings(), this.#services, this.#shells, memory)
     if ('outcome' in admitted) return call.settle(admitted.outcome)
@@ -335,7 +339,7 @@ export class LiveSession implements Session {
     })
   }
 
-  /** Gives the shell the variables of the directory that it is in, and takes those of the one before away. */
+  /** Gives the shell the variables of the directory that it is in, and takes those of the last directory away. */
   async #enterDirectory(notes: Note[]): Promise<void> {
     const { directories } = this.#services
     if (!directories || !this.#directoryEnv.isDue(directories, this.cwd)) return

@@ -39,7 +39,7 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
         `${live.size} sessions are open already`,
         `Close one of: ${[...live.keys()].slice(0, 20).join(', ')}`,
       )
-    const session: LiveSession = new LiveSession({
+    const session = new LiveSession({
       name,
       services,
       promote: jobs.promote,
@@ -47,12 +47,8 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
       copyTo: (other, dump) => get(other, dump),
       onTerminal: async (plan, call, self) =>
         runSessionOnTerminal(plan, call, self, await insideFor(services, plan.request, call), jobs),
+      onClose: () => live.delete(name),
     })
-    const original = session.close.bind(session)
-    session.close = async () => {
-      live.delete(name)
-      await original()
-    }
     live.set(name, session)
     return session
   }

@@ -24,7 +24,7 @@ import { bytesOf, type ShellState } from './shell/state.js'
 const DEATH_LIMIT_MS = 2_000
 
 export class Shells {
-  /** Those of the engine, with what belongs to this session: its verdicts, and its place in the sandbox. */
+  /** The engine's services, with what belongs to this session: its verdicts, and its room in the sandbox. */
   readonly services: Services
   readonly initialEnv: Readonly<Record<string, string>>
   current: SessionShell | null = null
@@ -32,7 +32,7 @@ export class Shells {
   readonly #memory: SessionMemory
   /** Shells that were replaced but whose children still run. */
   readonly #former = new Set<SessionShell>()
-  /** Where they live in a sandbox; null before the first of them, and where there is none. */
+  /** The room of the sandbox in which the shells live; null before the first shell, and without a sandbox. */
   #stay: Stay | null = null
 
   constructor(services: Services, memory: SessionMemory) {
@@ -64,7 +64,7 @@ export class Shells {
     return Object.keys(this.initialEnv)
   }
 
-  /** One that died between two calls has left a state, which is known from here on. */
+  /** The live shell, or null. A shell that died between two calls has left a state, which is learned here. */
   living(): SessionShell | null {
     const { current } = this
     if (!current || current.alive) return current
@@ -79,7 +79,7 @@ export class Shells {
   async ready(notes: Note[]): Promise<SessionShell> {
     if (this.current?.alive) {
       if (!this.current.isDoomed) return this.current
-      // The launcher says so in a moment.
+      // The shell is about to end, and the launcher reports it in a moment.
       await within(this.current.ward.exited, DEATH_LIMIT_MS)
       if (this.current.alive) return this.current
     }

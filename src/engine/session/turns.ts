@@ -1,11 +1,11 @@
-/** One after the other has a session's shell, in the order in which they came. */
+/** Gives a session's shell to one piece of work after the other, in the order in which they came. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve()
-  /** How many have the turn or wait for it. */
+  /** How many pieces of work have the turn or wait for it. */
   #count = 0
   /** The turn was taken without a promise. */
   #isTaken = false
-  /** Lets those behind such a turn have theirs. */
+  /** Begins the work that waits for the end of such a turn. */
   #pass: (() => void) | null = null
 
   get isFree(): boolean {
@@ -24,7 +24,7 @@ export class Turns {
     }
   }
 
-  /** `leave` may be called before the end: when there is nothing left to do but to tell. */
+  /** `leave` frees the turn before the work has ended: when only its outcome is left to be told. */
   wait<T>(work: (leave: () => void) => Promise<T>): Promise<T> {
     const { isFree } = this
     this.#count += 1
@@ -35,7 +35,7 @@ export class Turns {
       left = true
     }
     const begin = (): Promise<T> => work(leave)
-    // A turn that finds none before it begins at once. (The error of the one before belongs to its caller.)
+    // A free turn begins at once. (An error of the last turn is for the caller of that one.)
     const turn = (isFree ? begin() : this.#last.then(begin, begin)).finally(leave)
     this.#last = turn
     return turn

@@ -1,16 +1,5 @@
 /** Conditions and loops: every way a compound command may go is walked, and what the ways leave behind is joined. */
-import type {
-  ArithmeticCommand,
-  ArithmeticFor,
-  Case,
-  CompoundList,
-  For,
-  If,
-  Select,
-  TestCommand,
-  TestExpression,
-  While,
-} from 'unbash'
+import type { ArithmeticFor, Case, CompoundList, For, If, Select, TestExpression, While } from 'unbash'
 import { isConstantlyFalse, isConstantlyTrue, isSpawnOnly } from '../rules/certainty.js'
 import { mayHoldCode } from '../words/folding.js'
 import type { ShellState } from '../words/state.js'
@@ -19,33 +8,7 @@ import { suppose } from './suppose.js'
 import type { Input, Walker } from './walk.js'
 import { expandFields, expandSingle, visitArithmetic } from '../words/fold.js'
 
-type ControlNode = If | While | For | Select | ArithmeticFor | Case | TestCommand | ArithmeticCommand
-
-export function walkControl(node: ControlNode, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
-  switch (node.type) {
-    case 'If':
-      return walkIf(node, shell, stdin, walker)
-    case 'While':
-      return walkWhile(node, shell, stdin, walker)
-    case 'For':
-    case 'Select':
-      return walkFor(node, shell, stdin, walker)
-    case 'ArithmeticFor':
-      return walkArithmeticFor(node, shell, stdin, walker)
-    case 'Case':
-      return walkCase(node, shell, stdin, walker)
-    case 'TestCommand':
-      test(node.expression, shell, walker)
-      return NOTHING
-    case 'ArithmeticCommand':
-      visitArithmetic(node.expression, shell, walker)
-      return NOTHING
-    default:
-      return node satisfies never
-  }
-}
-
-function walkIf(node: If, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+export function walkIf(node: If, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   walker.list(node.clause, shell, stdin)
   const sure = isConstantlyTrue(node.clause)
   const otherwise = shell.fork()
@@ -87,7 +50,7 @@ function join(shell: ShellState, goesOn: boolean, ways: readonly Way[], walker: 
   }
 }
 
-function walkWhile(node: While, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+export function walkWhile(node: While, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   const endless = node.kind === 'while' ? isConstantlyTrue(node.clause) : isConstantlyFalse(node.clause)
   if (endless && isSpawnOnly(node.body)) walker.report('fork-bomb', ['while', 'true', '&'])
   walker.list(node.clause, shell, stdin)
@@ -98,7 +61,7 @@ function walkWhile(node: While, shell: ShellState, stdin: Input, walker: Walker)
   return out
 }
 
-function walkFor(node: For | Select, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+export function walkFor(node: For | Select, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   const words = node.wordlist
   const fields = words
     ? words.flatMap((word) => expandFields(word, shell, walker).flat())
@@ -112,14 +75,14 @@ function walkFor(node: For | Select, shell: ShellState, stdin: Input, walker: Wa
   return fields && fields.length === 1 ? out : severalTimes(out)
 }
 
-function walkArithmeticFor(node: ArithmeticFor, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+export function walkArithmeticFor(node: ArithmeticFor, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   for (const part of [node.initialize, node.test, node.update]) visitArithmetic(part, shell, walker)
   if (!node.test && isSpawnOnly(node.body)) walker.report('fork-bomb', ['for', '((;;))', '&'])
   walker.list(node.body, shell, stdin)
   return ANYTHING
 }
 
-function walkCase(node: Case, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
+export function walkCase(node: Case, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   expandSingle(node.word, shell, walker)
   let out: Alternatives = NOTHING
   const ways: Way[] = []
@@ -159,7 +122,7 @@ function severalTimes(out: Alternatives): Alternatives {
       : unique([...out, UNKNOWN])
 }
 
-function test(expression: TestExpression, shell: ShellState, walker: Walker): void {
+export function walkTest(expression: TestExpression, shell: ShellState, walker: Walker): void {
   walker.step()
   switch (expression.type) {
     case 'TestUnary':
@@ -181,12 +144,12 @@ function test(expression: TestExpression, shell: ShellState, walker: Walker): vo
       return
     }
     case 'TestLogical':
-      for (const operand of expression.operands) test(operand, shell, walker)
+      for (const operand of expression.operands) walkTest(operand, shell, walker)
       return
     case 'TestNot':
-      test(expression.operand, shell, walker)
+      walkTest(expression.operand, shell, walker)
       return
     default:
-      test(expression.expression, shell, walker)
+      walkTest(expression.expression, shell, walker)
   }
 }

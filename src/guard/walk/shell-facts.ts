@@ -3,8 +3,8 @@
  * can change a shell: only bash's own words, functions and aliases can, and expansions that
  * assign. What the tree does not show counts as able to do anything.
  */
-import type { ParsedScript } from 'unbash'
-import type { ShellFacts } from '../../contract/verdict.js'
+import type { AndOr, Command, ParsedScript, PipelineNode } from 'unbash'
+import type { ProgramStep, ShellFacts } from '../../contract/verdict.js'
 import { BUILTINS, constantOf, ShellReader } from './shell-reader.js'
 
 /** Of a text that cannot be read. */
@@ -15,7 +15,7 @@ export const UNKNOWN_SHELL_FACTS: ShellFacts = {
   dynamic: true,
   builtinsOnly: false,
   leavesChildren: true,
-  oneProgram: false,
+  programs: null,
   whole: false,
   empty: false,
   setsTraps: true,
@@ -51,7 +51,7 @@ export function shellFacts(script: ParsedScript | undefined, text: string): Shel
     dynamic: reader.dynamic,
     builtinsOnly: reader.builtinsOnly,
     leavesChildren: reader.leavesChildren,
-    oneProgram: isOneProgram(script, text),
+    programs: plainPrograms(script, text),
     whole: reader.whole,
     empty: script.commands.length === 0,
     // A word that stands in the text of a command which cannot do it is only a word.
@@ -70,26 +70,52 @@ export function shellFacts(script: ParsedScript | undefined, text: string): Shel
 }
 
 /**
- * One program and words that are what they look like, on the streams of the shell: nothing for
- * bash to do but to start it.
+ * Programs and their words, in pipelines and lists: bash has only to start them. Null where anything else has to be done:
+ * an expansion, a file, a builtin, a subshell, the background.
  */
-function isOneProgram(script: ParsedScript, text: string): boolean {
-  const [only, ...others] = script.commands
-  if (!only || others.length > 0 || only.background || only.command.type !== 'Command') return false
-  const { name, prefix, suffix, pos, end } = only.command
-  // Nothing around it either: a comment would swallow what is typed behind it, and `!` is
-  // history to an interactive shell.
-  if (text.trim().length !== end - pos || /[!\\]$|!/.test(text)) return false
-  const word = name && constantOf(name)
-  if (!word || name.text !== word || BUILTINS.has(word) || word.startsWith('-') || prefix.length > 0) return false
-  return suffix.every((one) => {
-    if (one.type === 'Word') return constantOf(one) !== null && !one.text.includes('\n')
-    return (
-      one.type === 'Redirect' &&
-      one.operator === '>&' &&
-      one.descriptor?.type === 'FileDescriptor' &&
-      one.descriptor.value === 2 &&
-      one.target?.text === '1'
-    )
-  })
+function plainPrograms({ commands, errors }: ParsedScript, text: string): readonly ProgramStep[] | null {
+  // `!` is history to an interactive shell.
+  if (errors?.length || /[!\x1e]/.test(text)) return null
+  const steps: ProgramStep[] = []
+  for (const { command, background } of commands) if (background || !addNode(command, ';', steps)) return null
+  return steps.length > 0 ? steps : null
+}
+
+function addNode(node: PipelineNode | AndOr, joint: ProgramStep['joint'], steps: ProgramStep[]): boolean {
+  switch (node.type) {
+    case 'Command':
+      return addStep(node, joint, steps)
+    case 'AndOr':
+      return node.commands.every((one, at) => addNode(one, at === 0 ? joint : (node.operators[at - 1] ?? ';'), steps))
+    case 'Pipeline':
+      return (
+        node.prefixes.length === 0 &&
+        node.operators.every((operator) => operator === '|') &&
+        node.commands.every((one, at) => addNode(one, at === 0 ? joint : '|', steps))
+      )
+    default:
+      return false
+  }
+}
+
+function addStep({ name, prefix, suffix }: Command, joint: ProgramStep['joint'], steps: ProgramStep[]): boolean {
+  const program = name && constantOf(name)
+  // `time` is a word of bash's own in most places.
+  if (!program || name.text !== program || BUILTINS.has(program) || /^-|^time$/.test(program) || prefix.length > 0)
+    return false
+  let words = program
+  let stderr: ProgramStep['stderr'] = 'kept'
+  for (const one of suffix) {
+    if (one.type === 'Word' && constantOf(one) !== null && !/\n|\\$/.test(one.text)) words += ` ${one.text}`
+    else if (one.type !== 'Redirect' || stderr !== 'kept' || !isOfStderr(one.descriptor)) return false
+    else if (one.operator === '>&' && one.target?.text === '1') stderr = 'joined'
+    else if (one.operator === '>' && one.target?.text === '/dev/null') stderr = 'dropped'
+    else return false
+  }
+  steps.push({ joint, program, words, stderr })
+  return true
+}
+
+function isOfStderr(descriptor: { readonly type: string; readonly value?: unknown } | undefined): boolean {
+  return descriptor?.type === 'FileDescriptor' && descriptor.value === 2
 }

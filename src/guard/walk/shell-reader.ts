@@ -3,15 +3,13 @@
  * substitutions, all but the last stage of a pipeline, background) cannot change that shell.
  */
 import { nameSet } from '../../contract/quote.js'
+import type { Node } from '../words/syntax.js'
 import type {
-  AndOr,
   ArithmeticExpression,
   Assignment,
   Command,
-  CommandNode,
   CompoundList,
   ParameterExpansionPart,
-  Pipeline,
   Redirection,
   Statement,
   TestExpression,
@@ -63,7 +61,7 @@ export class ShellReader {
     if (list) this.statements(list.commands, here)
   }
 
-  #node(node: CommandNode | Pipeline | AndOr | CompoundList, here: boolean): void {
+  #node(node: Node, here: boolean): void {
     switch (node.type) {
       case 'Command':
         return this.#command(node, here)

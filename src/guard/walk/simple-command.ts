@@ -4,6 +4,7 @@ import type { Command, WordPart } from 'unbash'
 import { assign, assignmentWord } from '../words/assignments.js'
 import { judgeVariable } from '../programs/shell/builtins.js'
 import { isKnownProgram } from '../programs/dispatch.js'
+import { Call } from '../programs/row/call.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, hasUnknown, NOTHING, unique } from '../words/text.js'
 import type { Input, Walker } from './walk.js'
@@ -26,7 +27,7 @@ export function walkSimple(node: Command, shell: ShellState, stdin: Input, walke
   for (const assignment of assigned) assign(assignment, target, shell, walker)
   const names = assigned.map((assignment) => assignment.name)
   if (target === shell && names.length > 0)
-    for (const name of names) judgeVariable(name, shell.get(name).values, { walker, shell })
+    for (const name of names) judgeVariable(name, shell.get(name).values, new Call([], shell, null, walker))
   const input = node.redirects.length > 0 ? walker.streams.inputOf(node.redirects, shell, stdin) : stdin
   if (input !== stdin && ways.some((argv) => argv.length === 1 && argv[0] === 'exec'))
     shell.moved = { from: shell.moved?.to === stdin ? shell.moved.from : stdin, to: input }

@@ -1,9 +1,8 @@
 /** What a condition says about variables where it held: `[ -n "$x" ] && ...` runs only where x is not empty. */
-import type { AndOr, Command, CommandNode, CompoundList, Pipeline, TestExpression, Word } from 'unbash'
+import type { Command, TestExpression, Word } from 'unbash'
 import { surelySucceeds } from '../rules/certainty.js'
 import type { FunctionBody, ShellState } from '../words/state.js'
-
-type Node = CommandNode | Pipeline | AndOr | CompoundList
+import type { Node } from '../words/syntax.js'
 
 /** Whether the node is a condition that could say something about a variable. */
 export function mayTell(node: Node): boolean {

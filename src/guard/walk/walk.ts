@@ -2,21 +2,12 @@
  * Walks a command the way bash would run it, without running anything: follows variables, directories, pipes and
  * files just written, unwraps wrappers and inner shells, and collects what each effective command would do.
  */
-import type {
-  AndOr,
-  CommandNode,
-  CompoundList,
-  ParsedScript,
-  Pipeline,
-  ProcessSubstitutionPart,
-  Redirected,
-  Statement,
-} from 'unbash'
+import type { CompoundList, ParsedScript, ProcessSubstitutionPart, Redirected, Statement } from 'unbash'
 import { Budget } from './budget.js'
 import { Calls } from './calls.js'
 import { Disk } from './disk.js'
 import { catastrophe, type RuleName } from '../rules/catastrophe.js'
-import { walkControl } from './control-flow.js'
+import { walkArithmeticFor, walkCase, walkFor, walkIf, walkTest, walkWhile } from './control-flow.js'
 import { type Observer, walkEffect, walkRead } from './effects.js'
 import { judgeExpressions } from '../words/arithmetic.js'
 import type { EffectKind, Finding } from '../rules/findings.js'
@@ -24,16 +15,17 @@ import type { Runner } from '../words/folding.js'
 import { GuardLimit } from '../words/limits.js'
 import { walkAndOr, walkCoproc, walkPipeline } from './lists.js'
 import { Namesakes } from '../rules/namesakes.js'
-import type { Call } from '../programs/row/call.js'
+import { Call, type CallDetails } from '../programs/row/call.js'
 import { dispatch } from '../programs/dispatch.js'
 import { Recursion } from '../rules/recursion.js'
 import { walkSimple } from './simple-command.js'
 import { leaves } from './suppose.js'
 import type { FunctionBody, ShellState } from '../words/state.js'
 import { Streams } from './streams.js'
-import { complete, parseLoosely } from '../words/syntax.js'
+import { complete, type Node, parseLoosely } from '../words/syntax.js'
 import { type Alternatives, ANYTHING, concat, NOTHING, plain, readable, UNKNOWN } from '../words/text.js'
 import { TreeBuilder } from './tree.js'
+import { visitArithmetic } from '../words/fold.js'
 
 export interface Settings {
   readonly resolveSymlink?: ((path: string) => string | undefined) | undefined
@@ -168,7 +160,7 @@ export class Walker implements Runner {
     return this.statements(list.commands, shell, stdin)
   }
 
-  node(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState, given: Input): Alternatives {
+  node(node: Node, shell: ShellState, given: Input): Alternatives {
     this.step()
     const stdin = shell.moved?.from === given ? shell.moved.to : given
     const before = this.inherited
@@ -180,7 +172,7 @@ export class Walker implements Runner {
     }
   }
 
-  private byType(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState, stdin: Input): Alternatives {
+  private byType(node: Node, shell: ShellState, stdin: Input): Alternatives {
     switch (node.type) {
       case 'Command':
         return walkSimple(node, shell, stdin, this)
@@ -201,8 +193,25 @@ export class Walker implements Runner {
         return NOTHING
       case 'Coproc':
         return walkCoproc(node, shell, stdin, this)
+      case 'If':
+        return walkIf(node, shell, stdin, this)
+      case 'While':
+        return walkWhile(node, shell, stdin, this)
+      case 'For':
+      case 'Select':
+        return walkFor(node, shell, stdin, this)
+      case 'ArithmeticFor':
+        return walkArithmeticFor(node, shell, stdin, this)
+      case 'Case':
+        return walkCase(node, shell, stdin, this)
+      case 'TestCommand':
+        walkTest(node.expression, shell, this)
+        return NOTHING
+      case 'ArithmeticCommand':
+        visitArithmetic(node.expression, shell, this)
+        return NOTHING
       default:
-        return walkControl(node, shell, stdin, this)
+        return node satisfies never
     }
   }
 
@@ -227,7 +236,7 @@ export class Walker implements Runner {
   }
 
   /** Whether nothing that stands behind the node runs any more. */
-  leaves(node: CommandNode | Pipeline | AndOr | CompoundList, shell: ShellState): boolean {
+  leaves(node: Node, shell: ShellState): boolean {
     return leaves(node, shell, { loop: this.loops > 0, function: this.functions > 0, known: this.leaving })
   }
 
@@ -268,17 +277,12 @@ export class Walker implements Runner {
   }
 
   /** Judges one effective argv: records it, lets policy see it, and asks the program tables what it does. */
-  argv(
-    argv: readonly string[],
-    shell: ShellState,
-    stdin: Input,
-    extra: Partial<Pick<Call, 'declared' | 'prefix' | 'external' | 'ways'>> = {},
-  ): Alternatives {
+  argv(argv: readonly string[], shell: ShellState, stdin: Input, details: CallDetails = {}): Alternatives {
     this.step()
     return this.budget.deeper(() =>
       this.tree.within(argv, () => {
         if (this.commands.length < 2_000) this.commands.push(argv.map(readable))
-        return dispatch({ argv, shell, stdin, walker: this, declared: [], external: false, ...extra })
+        return dispatch(new Call(argv, shell, stdin, this, details))
       }),
     )
   }

@@ -384,6 +384,16 @@ test('sessions are independent of each other', async () => {
   await expect(a.run({ command: 'true' })).rejects.toMatchObject({ code: 'SESSION_LOST' })
 })
 
+test('closing a session twice leaves a later one of the same name alone', async () => {
+  const first = await engine.session('again')
+  await first.close()
+  const second = await engine.session('again')
+  await first.close()
+  expect(await engine.session('again')).toBe(second)
+  expect((await engine.sessions()).map(({ name }) => name)).toContain('again')
+  await second.close()
+})
+
 test('500 live sessions work and end with their engine', async () => {
   const many = await createEngine({ stateDir: join(home, 'many'), cwd: home, limits: { maxSessions: 500 } })
   const sessions = await Promise.all(Array.from({ length: 500 }, (_, at) => many.session(`n${at}`)))

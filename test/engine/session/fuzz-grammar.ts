@@ -114,13 +114,16 @@ const settings: fc.Arbitrary<string> = fc.constantFrom(
   'echo "$?" "$_"',
   'echo "${PIPESTATUS[@]}"',
   'true | false | true',
+  'seq 3 | sort -r | head -2',
+  'expr 1 + 1 && /bin/false | seq 2 || basename a b',
+  'seq 2; /bin/false; basename last',
 )
 
 const command = (parts: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string> => fc.oneof(...parts)
 
 const stop: fc.Arbitrary<Disturbance> = fc.record({
   kind: fc.constant('stop' as const),
-  command: fc.constantFrom('sleep 30', 'while :; do :; done', 'sleep 30 | cat', '(sleep 30; echo late)', 'read -r x <> <(sleep 30)', 'for ((;;)); do /bin/true; done'),
+  command: fc.constantFrom('sleep 30', 'while :; do :; done', 'sleep 30 | cat', 'seq 2 | sleep 30 && touch late', 'sleep 30; touch late', '(sleep 30; echo late)', 'read -r x <> <(sleep 30)', 'for ((;;)); do /bin/true; done'),
   afterMs: fc.integer({ min: 1, max: 60 }),
   how: fc.constantFrom('timeout', 'interrupt', 'kill'),
 }) // prettier-ignore

@@ -167,10 +167,11 @@ function readProbe(parts: readonly string[]): Record<string, string> {
     ...state,
     variables: declarations(state['variables'] as string),
     functions: (state['functions'] as string).replace(/^__oracle_mark \(\)[\s\S]*?^\}\n/m, ''),
-    // When finished jobs leave the table differs between shells that notify and shells that do not.
+    // When finished jobs leave the table differs between shells that notify and shells that do not; one that only
+    // exits may not have been heard of yet.
     jobs: (state['jobs'] as string)
       .split('\n')
-      .filter((line) => /Running|Stopped/.test(line))
+      .filter((line) => /Running|Stopped/.test(line) && !/\( exit \d+ \)/.test(line))
       .join('\n'),
     shopts: (state['shopts'] as string)
       .split('\n')

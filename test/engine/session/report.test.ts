@@ -36,7 +36,7 @@ test('the builtin adds its fields in that order', () => {
     stages: 'stages',
   }
   expect(added('describe')).toEqual(FIELDS.T.map((name) => values[name]))
-  expect(added('send_end')).toEqual(['status', 'last_argument', 'status'])
+  expect(added('send_end')).toEqual(['status', 'last_argument ? last_argument : ""', 'stages[at]'])
 })
 
 test('bash by itself reports the same fields', () => {
@@ -54,14 +54,14 @@ test('a report is read into its names', () => {
     read(Buffer.from(memory.buffer).write(['@seal', ...fields, 'seal@', ''].join('\0')))
   send('T', '0', '3', 'hB', '/w', 'last', '', 'x', '0', '3')
   send('E', '0', '130', 'hB', '/w', '', 'x', '')
-  send('F', '0', '2', 'word', '2')
+  send('F', '0', '2', 'word', '1', '2')
   send('R', '7', 'hB', '/w')
   send('Z', '0')
   const state = { options: 'hB', directory: '/w' }
   expect(heard).toEqual([
     { kind: 'T', status: 3, ...state, argument: 'last', prompts: false, ownStdin: true, stages: [0, 3] },
     { kind: 'E', status: 130, ...state, argument: '', prompts: true, ownStdin: false, stages: [130] },
-    { kind: 'F', status: 2, argument: 'word', stages: [2] },
+    { kind: 'F', status: 2, argument: 'word', stages: [1, 2] },
     { kind: 'R', number: 7 },
   ])
 })

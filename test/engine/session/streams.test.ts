@@ -37,6 +37,23 @@ describe.each(['auto', 'plain'] as const)('tier %s', (tier) => {
     }
   })
 
+  test('what an exec points at a file is said with the next call, once, and how it comes back', async () => {
+    const session = await (await testEngine({ tier })).session()
+    const told = async (command: string): Promise<readonly string[]> =>
+      (await session.run({ command })).notes.filter(({ code }) => code === 'output-lost').map(({ text }) => text)
+    expect(await told('exec >log; echo hidden')).toEqual([])
+    expect(await told('echo hidden')).toEqual([
+      expect.stringMatching(/^stdout of this session goes to \/.*\/log, .*`exec >&-` brings it back/) as string,
+    ])
+    expect(await told('echo hidden')).toEqual([])
+    expect(await told('exec >&-')).toEqual([])
+    expect(await say(session, 'echo shown; echo also >&2')).toEqual(['shown\n', 'also\n'])
+    expect(await told('exec 5>&1 >log; echo hidden; exec >&5')).toEqual([])
+    expect(await told('echo shown')).toEqual([])
+    expect(await told('exec cat >log </dev/null')).toEqual([])
+    expect(await told('echo shown')).toEqual([])
+  })
+
   test('a copy in the shell gets nothing that a process of an earlier call prints', async () => {
     const session = await (await testEngine({ tier })).session()
     await session.run({ command: 'exec 5>&1; mkfifo go; { read -r x <go; echo late; echo >told; } &' })

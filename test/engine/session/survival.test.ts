@@ -8,6 +8,8 @@ import {
   chmodSync,
   mkdirSync,
 } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { STOP_NAME, STOP_SIGNAL } from '../../../src/engine/session/lines/marks.js'
 import { findHelper } from '../../../src/os/helper/file.js'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -46,6 +48,12 @@ const STILL_THERE =
   'unset IFS 2>/dev/null; echo "$plain $shared ${list[1]} ${map[k]} $(f x) $(umask) ${PWD##*/}"; shopt -q nullglob && echo nullglob; al'
 const THERE = '1 2 b c v f x 0027 sub\nnullglob\naliased\n'
 
+test('the signal that stops a command has the same number for bash as for the engine, in every C library', () => {
+  // glibc and musl agree on the last real-time signal, and not on the first.
+  expect(STOP_NAME).toMatch(/^RTMAX-/)
+  expect(spawnSync('bash', ['-c', `kill -l ${STOP_NAME}`], { encoding: 'utf8' }).stdout).toBe(`${STOP_SIGNAL}\n`)
+})
+
 describe('SESS-01 nothing typed costs the session', () => {
   /** A command, and how it ends. After each, everything is still there. */
   const rows: readonly [title: string, command: string, end: Partial<Outcome>][] = [
@@ -68,7 +76,7 @@ describe('SESS-01 nothing typed costs the session', () => {
     ['kill -TERM of the shell', 'kill -TERM $$; echo ignored', { exitCode: 0 }],
     ['kill -HUP of the shell', 'kill -HUP $$', {}],
     ['kill -INT of the shell', 'kill -INT $$; echo after', {}],
-    ['the signal that cerith itself uses', 'kill -43 $$; echo after', { exitCode: 130, stdout: '' }],
+    ['the signal that cerith itself uses', 'kill -55 $$; echo after', { exitCode: 130, stdout: '' }],
     [
       'kill -STOP and continue',
       '(until [[ $(</proc/$$/stat) == *") T "* ]]; do sleep 0.01; done; kill -CONT $$) & kill -STOP $$; wait; echo continued',

@@ -25,17 +25,14 @@ const USUAL: CallText = {
   verbose: 'no',
   dumpFirst: null,
   inert: true,
-  program: false,
+  programs: null,
   native: true,
-  looksAtStatus: false,
-  childless: false,
-  waits: true,
-  silent: false,
-  risky: false,
   hasBuiltin: true,
   traceFd: null,
   repairBuiltins: false,
 }
+
+const LS = { joint: ';', program: 'ls', words: 'ls -l', stderr: 'kept' } as const
 
 test.each<readonly [Partial<CallText>, Way]>([
   [{}, 'native'],
@@ -44,10 +41,10 @@ test.each<readonly [Partial<CallText>, Way]>([
   [{ bare: true }, 'sourced'],
   [{ status: 3 }, 'native'],
   [{ dumpFirst: 4, inert: false }, 'native'],
-  [{ program: true }, 'native'],
-  [{ program: true, dumpFirst: 4 }, 'native'],
+  [{ programs: [LS] }, 'native'],
+  [{ programs: [LS], dumpFirst: 4 }, 'native'],
   [{ native: false }, 'sourced'],
-  [{ hasBuiltin: false, program: true }, 'sourced'],
+  [{ hasBuiltin: false, programs: [LS] }, 'sourced'],
   [{ stdin: null }, 'sourced'],
   [{ stdin: '/some/file' }, 'sourced'],
   [{ keepStdin: true }, 'sourced'],

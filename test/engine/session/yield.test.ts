@@ -40,7 +40,7 @@ describe('a session that yields', () => {
     expect((await job.read()).text).toBe([1, 2, 3, 4, 5, 6].map((at) => `o${at}\ne${at}\n`).join(''))
   })
 
-  test.each(['sleep 0.3', 'x=1; sleep 0.3; (exit 3)'])(
+  test.each(['sleep 1.2', 'x=1; sleep 1.2; (exit 3)'])(
     'what the shell says as it leaves is not the output of %s',
     async (command) => {
       const engine = await testEngine()

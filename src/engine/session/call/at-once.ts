@@ -22,14 +22,14 @@ export interface ReadyCommand extends CommandLine {
   readonly verdict: Verdict
   readonly needs: CallNeeds
   readonly cwd: string
-  /** Of what was known about the shell when the verdict was given. */
+  /** The `version` of the session's memory when the verdict was given. */
   readonly version: number
 }
 
 export class ReadyCommands {
   readonly #known = new Map<string, ReadyCommand>()
 
-  /** Null: it has to be asked about, or prepared for, in full. */
+  /** Null: the command has to be planned and prepared in full. */
   for(request: RunRequest, shell: SessionShell, memory: SessionMemory, services: Services): ReadyCommand | null {
     const isBare = Object.keys(request).length === 1
     if (!isBare && !asksForNothingSpecial(request)) return null
@@ -41,7 +41,7 @@ export class ReadyCommands {
     return known ?? this.#make(command, shell, memory, services.judge)
   }
 
-  /** One that was given before; null when anything has changed since. */
+  /** The command as it was given before; null when anything has changed since. */
   #find(command: unknown, shell: SessionShell, memory: SessionMemory): ReadyCommand | null {
     const known = this.#known.get(command as string)
     if (

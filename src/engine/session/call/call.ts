@@ -23,7 +23,6 @@ import {
   successorNotes,
 } from './end.js'
 import { reportsTraps, type CallNeeds } from '../lines/call-text.js'
-import { STOP_SIGNAL } from '../lines/marks.js'
 import type { SessionMemory } from './memory.js'
 import { CallOutput } from './output.js'
 import { prepareCall } from './prepare.js'
@@ -56,9 +55,9 @@ export interface StartedCall {
   readonly answer: Answer
   readonly startedAt: number
   readonly needs: CallNeeds
-  /** What ran already when it began: a stop spares it. */
+  /** Processes of earlier calls, which a stop spares. */
   readonly before: ReadonlySet<number>
-  /** It has been waited for already. */
+  /** It has run for longer than `SOON_MS` already. */
   readonly isSlow: boolean
   /** The number of the state that the shell writes down before the command. */
   readonly dumpFirst: number | null
@@ -86,7 +85,7 @@ export async function runInShell(
   const output = new CallOutput(call, plan, services)
   const { redirects, notes } = await shell.attach(output, memory.movedStreams)
   const { inputFile, secretPipe, text, needs } = await prepareCall(shell, plan, delivered, redirects, site)
-  const before = shell.hasOtherProcesses ? existingDescendants(shell) : NOBODY
+  const before = shell.hasOtherProcesses ? existingDescendants(shell) : NO_PROCESSES
   const given = commandLine(text, shell)
   const answer = shell.answer()
   const notesTraps = reportsTraps(text)
@@ -129,7 +128,7 @@ export async function followInShell(
   const isOver = (): boolean => {
     if (answer.given) return true
     shell.hearNow()
-    // Heard ahead of its turn: so is what was printed before it.
+    // The report was read ahead of the event loop's turn, so what was printed before it is read now too.
     if (answer.given) shell.streams.drain()
     return answer.given
   }
@@ -143,12 +142,10 @@ export async function followInShell(
       output.interrupted = true
       shell.forgetFallback()
       stopping = stopCommand({
-        shell: shell.pid,
-        ward: shell.ward,
+        shell,
         spared: before,
-        stopSignal: STOP_SIGNAL,
         polite: why === 'interrupt' ? 2 : 15,
-        // What grows does not get the time to grow on.
+        // A command over its memory or processes gets no time to take more.
         graceMs: over && over.limit !== 'cpuSeconds' ? 0 : plan.graceMs,
       })
       answer.give(null)
@@ -276,7 +273,7 @@ export async function followInShell(
       : endOfCall(report, shell, stop, stopped?.forced ?? false, plan, over)
   if (end.kind === 'kill' && end.over) notes.push(overNote(end.over, plan.limits))
   remember(report, shell, plan, end, memory, needs.inert)
-  // Noted before the report of the end, or not at all.
+  // The shell writes its traps down before it reports the end of the command.
   const traps = begun.notesTraps ? shell.files.takeTraps() : null
   if (traps !== null && shell.alive) noteTraps(traps, shell, memory)
   if (!shell.alive) {
@@ -303,15 +300,13 @@ export async function followInShell(
   })
 }
 
-/** A watcher that was stopped holds nothing up. */
+/** Null where the watcher does not answer in time: a signal may have stopped it. */
 async function usedBy({ ward }: SessionShell): Promise<Usage | null> {
-  let used: Usage | null = null
-  const told = ward.unwatch().then((usage) => (used = usage))
-  await within(told, USAGE_LIMIT_MS)
-  return used
+  const used = ward.unwatch()
+  return (await within(used, USAGE_LIMIT_MS)) ? used : null
 }
 
-/** A host that is held up hears of the end of a shell so much later. */
+/** A busy host may hear of the end of a shell this much later. */
 const DOUBT_MS = 2_000
 const UNKNOWN_BEGIN: Note = {
   code: 'lost',
@@ -328,4 +323,4 @@ export function isUrgent(request: RunRequest, { services, promote }: Pick<CallSi
   return Math.min(timeoutMs ?? Infinity, (promote ? request.yieldMs : undefined) ?? Infinity) < 4 * SOON_MS
 }
 
-export const NOBODY: ReadonlySet<number> = new Set()
+export const NO_PROCESSES: ReadonlySet<number> = new Set()

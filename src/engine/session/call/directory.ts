@@ -13,27 +13,19 @@ import { utf8 } from '../shell/state.js'
 /** What the kernel puts behind the name of a directory that was removed. */
 const GONE = ' (deleted)'
 
-export class SessionDirectory {
-  readonly #look: Seen
-
-  constructor(look: Seen) {
-    this.#look = look
-  }
-
-  /** Moves the session where it is necessary, and says so. */
-  check(memory: SessionMemory, shell: SessionShell | null): Note[] {
-    // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
-    const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
-    if (at === null || (shell && !at.endsWith(GONE))) return []
-    if (nearestExisting(at, this.#look) === at) return []
-    const gone = memory.cwd.replace(/ \(deleted\)$/, '')
-    // One that was made again is entered again.
-    if (!isThere(memory, this.#look)) memory.cwd = nearestExisting(gone, this.#look)
-    shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
-    if (memory.cwd === gone) return []
-    const text = `The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`
-    return [{ code: 'directory', text }]
-  }
+/** Moves the session where its directory is gone, and gives the note that says so. */
+export function leaveGoneDirectory(memory: SessionMemory, shell: SessionShell | null, look: Seen): Note[] {
+  // The kernel marks the shell's own directory when it is gone; without a shell the path is looked at.
+  const at = shell ? linkOf(shell.pid, 'cwd') : memory.cwd
+  if (at === null || (shell && !at.endsWith(GONE))) return []
+  if (nearestExisting(at, look) === at) return []
+  const gone = memory.cwd.replace(/ \(deleted\)$/, '')
+  // A directory that was made again is entered again.
+  if (!isThere(memory, look)) memory.cwd = nearestExisting(gone, look)
+  shell?.type(`{ \\builtin cd -- ${quoteWord(memory.cwd)}; } >/dev/null 2>&1\n`)
+  if (memory.cwd === gone) return []
+  const text = `The session's directory ${gone} no longer exists; continuing in ${memory.cwd}.`
+  return [{ code: 'directory', text }]
 }
 
 /** A name that is no UTF-8 is known to the state only. */

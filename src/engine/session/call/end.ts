@@ -26,7 +26,7 @@ export function endOfCall(
   stop: StopReason | null,
   forced: boolean,
   plan: Plan,
-  over: OverLimit | null = null,
+  over: OverLimit | null,
 ): End {
   switch (stop) {
     case 'timeout':
@@ -132,7 +132,7 @@ export function deadShellNote(shell: SessionShell, memory: SessionMemory, initia
   )
 }
 
-/** Not as its last command did, which may have ended before. */
+/** How the shell ended, which may differ from its last command. `of`: used where the end of the shell is not known. */
 function howItEnded(shell: SessionShell, of?: End): string {
   const { exited } = shell.ward.state
   const end = exited ? endOf(exited, null, { timeoutMs: null }) : of

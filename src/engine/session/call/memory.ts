@@ -15,7 +15,7 @@ import type { SessionShell } from '../shell/shell.js'
 import { AFTER, LEAVING } from '../lines/dump-text.js'
 import { LOADED } from '../lines/marks.js'
 
-/** What the next command may ask about the one before it. */
+/** What the next command may ask about the last one: `$?`, `$_`, `PIPESTATUS`. */
 export interface LastCommand {
   readonly status: number
   readonly argument: string
@@ -26,8 +26,8 @@ export interface LastCommand {
 const NO_COMMAND: LastCommand = { status: 0, argument: '', stages: [0] }
 const NO_TRAPS: UserTraps = { exit: null, debug: null, return: null }
 const OWN_WORDS = [LOADED]
-
 const SILENT = new Set([':', 'false', 'true'])
+
 export class SessionMemory {
   cwd: string
   state: ShellState | null
@@ -36,7 +36,7 @@ export class SessionMemory {
   version = 0
   /** The shell may have changed since its state was written down. */
   dirty = false
-  /** It had before the running command, or the last one, began. */
+  /** The shell was dirty already when the running command, or the last one, began. */
   behind = false
   /** The shell has sent its state, and it has not been read yet. */
   unread = false
@@ -53,11 +53,11 @@ export class SessionMemory {
    */
   printsElsewhere = false
   readonly holdings = new Holdings()
-  /** How many dumps of the shell are known. */
+  /** How many dumps of the shell have been noted. */
   #dumps = 0
-  /** Until the shell says that it has none. */
+  /** The agent has, or may have, traps: until the shell says that it has none. */
   #hasTraps = false
-  /** A function, or an alias, may set some; or the agent has done so before. */
+  /** A function or an alias may set traps; or a command has set some before. */
   #mayTrap = false
   errTrap = false
   repair = false
@@ -136,7 +136,7 @@ export class SessionMemory {
       inert,
       childless: inert && facts.builtinsOnly,
       waits: inert && !facts.leavesChildren,
-      program: inert && facts.oneProgram && this.#meansItself(OWN_WORDS),
+      programs: inert && this.#meansItself(OWN_WORDS) ? this.#started(facts.programs) : null,
       native:
         !watchTraps && !facts.movesStdin && !facts.mayEndShell && !facts.hidesBuiltins && this.#meansItself(OWN_WORDS),
       silent,
@@ -196,6 +196,11 @@ export class SessionMemory {
 
   #meansItself(words: readonly string[]): boolean {
     return words.every((word) => this.known.functions[word] === undefined && this.known.aliases[word] === undefined)
+  }
+
+  /** Also a stage of a pipeline may be a function. */
+  #started(programs: ShellFacts['programs']): ShellFacts['programs'] {
+    return programs && this.#meansItself(programs.map(({ program }) => program)) ? programs : null
   }
 
   /** A function or an alias has the word `trap` in it. */

@@ -11,7 +11,7 @@ import { notStarted } from '../../services/ends.js'
 import { quietOutcome } from '../../services/outcomes.js'
 import { environmentOf, planOf, type Plan } from '../../plan/plan.js'
 import type { Answer, ReportReceiver } from '../shell/router.js'
-import { followInShell, FORGED, isUrgent, NEVER_BEGUN, NOBODY, type CallSite } from './call.js'
+import { followInShell, FORGED, isUrgent, NEVER_BEGUN, NO_PROCESSES, type CallSite } from './call.js'
 import { endedCall, leftoverNotes, remember } from './end.js'
 import { CallOutput } from './output.js'
 import type { ReadyCommand } from './at-once.js'
@@ -105,7 +105,7 @@ export class NativeCall implements CallControl, Sinks, ReportReceiver, Waiting {
     const { held } = shell.detach(needs)
     const end = { kind: 'exit', code: report.status } as const
     remember(report, shell, this.#known, end, memory, needs.inert)
-    const notes = [...(shell.dumps.takeForged() ? [FORGED] : []), ...(held ? leftoverNotes(shell, NOBODY) : [])]
+    const notes = [...(shell.dumps.takeForged() ? [FORGED] : []), ...(held ? leftoverNotes(shell, NO_PROCESSES) : [])]
     const isQuiet = this.#output === null && report.status === 0 && report.stages.length <= 1 && notes.length === 0
     const { cwd } = memory
     this.#output?.end()
@@ -157,7 +157,7 @@ export class NativeCall implements CallControl, Sinks, ReportReceiver, Waiting {
       answer,
       startedAt: this.#call.startedAt,
       needs,
-      before: NOBODY,
+      before: NO_PROCESSES,
       isSlow: true,
       dumpFirst: null,
       notesTraps: false,

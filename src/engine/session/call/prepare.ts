@@ -60,19 +60,13 @@ export function callText(
   script: string,
   special: Partial<CallText> = NOTHING_SPECIAL,
 ): CallText {
-  const isPlain = !special.secrets
   const hasInput = typeof special.stdin === 'string'
   return {
     traps: needs.traps,
     watchTraps: needs.watchTraps,
     lastArgument: needs.lastArgument,
-    looksAtStatus: needs.looksAtStatus,
     stages: needs.stages,
     inert: needs.inert,
-    childless: needs.childless,
-    waits: needs.waits,
-    silent: needs.silent,
-    risky: needs.risky,
     prompts: needs.prompts,
     xtrace: needs.xtrace,
     verbose: needs.verbose,
@@ -93,8 +87,8 @@ export function callText(
     dumpFirst: memory.dirty && !needs.childless ? shell.nextNumber() : null,
     repairBuiltins: memory.repair,
     traceFd: /\bBASH_XTRACEFD=(\d+)/.exec(script)?.[1] ?? memory.traceFd,
-    program: needs.program && isPlain,
-    native: shell.hasBuiltin && needs.native && isPlain,
+    programs: needs.programs,
+    native: needs.native,
     hasBuiltin: shell.hasBuiltin,
   }
 }

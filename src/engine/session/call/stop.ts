@@ -2,7 +2,7 @@
  * Ends the command of a session and leaves the shell alive: the shell is told first, so that
  * nothing of the list comes after.
  */
-import { processesOf, type Watched } from '../../../os/helper/processes.js'
+import { processesOf } from '../../../os/helper/processes.js'
 import { descendantsOf, isAlive, processFacts, signalProcess } from '../../../os/process/proc.js'
 import { usageOf } from '../../../os/process/usage.js'
 import { within } from '../../services/within.js'
@@ -15,16 +15,15 @@ const LOOK_EVERY_MS = 10
 const GIVE_UP_MS = 5_000
 const LATE_GRACE_MS = 500
 const RECOVER_LIMIT_MS = 1_500
-/** Also on the busiest machine. */
+/** A shell that gets no processor is waited for this long at most. */
 const STARVED_LIMIT_MS = 10_000
 const INTERRUPT_EVERY_MS = 25
 
 export interface StopSpec {
-  readonly shell: number
-  readonly ward: Watched
+  readonly shell: SessionShell
   /** Processes of earlier calls. */
   readonly spared: ReadonlySet<number>
-  readonly stopSignal: number
+  /** The signal that each process of the command gets first. */
   readonly polite: number
   readonly graceMs: number
 }
@@ -41,8 +40,8 @@ export interface Stopped {
 export async function stopCommand(spec: StopSpec): Promise<Stopped> {
   // Pending in the shell before its child can die: when the wait for the child returns, the
   // handler runs and not the next command.
-  signalProcess(spec.shell, spec.stopSignal)
-  signalProcess(spec.shell, 'SIGCONT')
+  signalProcess(spec.shell.pid, STOP_SIGNAL)
+  signalProcess(spec.shell.pid, 'SIGCONT')
   const asked = new Map<number, number>()
   const ask = (pids: readonly number[]): void => {
     for (const pid of pids) {
@@ -73,11 +72,11 @@ export async function stopCommand(spec: StopSpec): Promise<Stopped> {
   }
 }
 
-function victims({ shell, ward, spared }: StopSpec): number[] {
+function victims({ shell, spared }: StopSpec): number[] {
   const seen = new Set(spared)
   // A child that a spared process started meanwhile belongs to it.
   for (const pid of spared) for (const child of descendantsOf(pid)) seen.add(child)
-  return processesOf(ward).filter((pid) => pid !== shell && !seen.has(pid) && isAlive(pid))
+  return processesOf(shell.ward).filter((pid) => pid !== shell.pid && !seen.has(pid) && isAlive(pid))
 }
 
 /** After an interrupt the shell is at its prompt again; hear it say so. */

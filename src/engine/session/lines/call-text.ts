@@ -1,4 +1,5 @@
 /** What is to be said to a session's shell for one call, before it is put into lines of bash. */
+import type { ProgramStep } from '../../../contract/verdict.js'
 
 /** A descriptor of the shell, and the path on which it has to be opened before the next command. */
 export interface Redirect {
@@ -23,8 +24,8 @@ interface TrapCare {
   readonly exitStays: boolean
 }
 
-/** What a command needs to be run with. */
-export interface CallNeeds {
+/** What a command needs that its lines of bash depend on. */
+interface TextNeeds {
   /**
    * Set when the agent uses traps; the session's own are then removed for the command, and the
    * agent's are read after it.
@@ -34,23 +35,14 @@ export interface CallNeeds {
   readonly watchTraps: boolean
   /** What `$_` shall be at the start; null when nothing in the command looks at it. */
   readonly lastArgument: string | null
-  readonly looksAtStatus: boolean
   /** What `PIPESTATUS` shall be at the start; null when nothing in the command looks at it. */
   readonly stages: readonly number[] | null
   /** It cannot change anything that the shell remembers. */
   readonly inert: boolean
-  /** Nor can it have started a process that is still there. */
-  readonly childless: boolean
-  /** Bash waits for every process that it starts; one of them may still leave another behind. */
-  readonly waits: boolean
-  /** It is one program and its words, which the builtin may start. */
-  readonly program: boolean
+  /** Programs with their words, which the builtin may start; null where it is more than that. */
+  readonly programs: readonly ProgramStep[] | null
   /** Nothing that the builtin does not do has to be done around it. */
   readonly native: boolean
-  /** It prints nothing unless it fails. */
-  readonly silent: boolean
-  /** The shell may end because of it, though not at once. */
-  readonly risky: boolean
   /** It may point stdin somewhere else for good. */
   readonly keepStdin: boolean
   readonly prompts: boolean
@@ -59,7 +51,20 @@ export interface CallNeeds {
   readonly verbose: 'no' | 'begins' | 'yes'
 }
 
-export interface CallText extends CallNeeds {
+/** What a command needs to be run with. */
+export interface CallNeeds extends TextNeeds {
+  readonly looksAtStatus: boolean
+  /** It can have started no process that is still there. */
+  readonly childless: boolean
+  /** Bash waits for every process that it starts; one of them may still leave another behind. */
+  readonly waits: boolean
+  /** It prints nothing unless it fails. */
+  readonly silent: boolean
+  /** The shell may end because of it, though not at once. */
+  readonly risky: boolean
+}
+
+export interface CallText extends TextNeeds {
   readonly script: string
   /** False when the end of the script may swallow a line behind it (a here-document without its end). */
   readonly whole: boolean

@@ -10,11 +10,12 @@
  * never sourced as it is, because its first word would be: it is evaluated behind `\builtin`.
  */
 import { quoteWord } from '../../../contract/quote.js'
+import type { ProgramStep } from '../../../contract/verdict.js'
 import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
 import { AFTER, before as beforeCommand, dumpEnd, dumpText } from './dump-text.js'
 import { fileOf, giveBack, keepVariable, keptAs, LOADED, own, report, source } from './marks.js'
-import { HUSHED, STOP_NAME, UNHEARD, UNNOTE, UNNOTICED, type Marks } from './marks.js'
+import { HUSHED, STEP, STOP_NAME, UNHEARD, UNNOTE, UNNOTICED, type Marks } from './marks.js'
 import { installBareStop, installExit, installStop, noteTraps, NOWHERE } from './traps.js'
 import { hushed, leaveStatus, passedStatus } from './command-file.js'
 
@@ -73,9 +74,16 @@ function repoint({ redirects }: CallText, marks: Marks): string {
   return `\\builtin declare -f exec >|${saved} && \\builtin unset -f exec; ${move}; [[ ! -s ${saved} ]] || \\builtin . ${saved}`
 }
 
-/** The words of one program, for the builtin. */
-export function programLine({ script }: CallText): string {
-  return `\\${LOADED} ${script} </dev/null\n`
+const JOINTS = { ';': ';', '&&': '&', '||': 'o', '|': '|' } as const
+const STDERR = { kept: '-', joined: 'm', dropped: 'n' } as const
+
+/** The words of programs, for the builtin. */
+export function programLine(programs: readonly ProgramStep[]): string {
+  const isAlone = programs.length === 1 && programs[0]?.stderr === 'kept'
+  const steps = programs.map(({ joint, words, stderr }) =>
+    isAlone ? words : `'${STEP}${JOINTS[joint]}${STDERR[stderr]}' ${words}`,
+  )
+  return `\\${LOADED} ${steps.join(' ')} </dev/null\n`
 }
 
 /**

@@ -7,9 +7,15 @@ import { quoteWord } from '../../../contract/quote.js'
 /** What `native/bash` is loaded as. */
 export const LOADED = '__cerith'
 
-/** SIGRTMIN+9: no common program uses it, and the kernel queues it. */
-export const STOP_SIGNAL = 43
-export const STOP_NAME = 'RTMIN+9'
+/**
+ * No common program uses it, and the kernel queues it. Counted from the last one: where real-time signals begin, libraries
+ * differ (34 for glibc, 35 for musl), and a shell whose handler has another number would end by this one.
+ */
+export const STOP_SIGNAL = 55
+export const STOP_NAME = 'RTMAX-9'
+
+/** Begins each step of a line with programs; no command that is given in this way holds it. */
+export const STEP = '\x1e'
 
 /** Where a shell writes its state, and what marks it. */
 export interface DumpMarks {

@@ -50,8 +50,8 @@ export function commandLine(
   }
   const fallback = (): CommandLine =>
     commandLine({ ...call, native: false, hasBuiltin: shell.hasBuiltin && call.hasBuiltin }, shell)
-  // One program and its words need no file, and no copy of bash.
-  return call.program && isRepeatable(call)
-    ? { way, line: Buffer.from(programLine(call)), file: null, fallback }
+  // Programs and their words need no file, and no copy of bash.
+  return call.programs && isRepeatable(call)
+    ? { way, line: Buffer.from(programLine(call.programs)), file: null, fallback }
     : { way, line: Buffer.from(nativeLine(call, marks)), file: call.script, fallback }
 }

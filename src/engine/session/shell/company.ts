@@ -20,7 +20,7 @@ export class Company {
     this.#alone = ward.initPid === null ? 1 : 0
   }
 
-  /** Whether there was any when the last call ended. */
+  /** Whether there were other processes when the last call ended. */
   get wasThere(): boolean {
     return this.#isThere || !this.#isKnown
   }

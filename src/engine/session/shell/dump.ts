@@ -22,12 +22,12 @@ export class DumpReader {
   readonly #pipe: Pipe
   readonly #begin: string
   readonly #marks: DumpMarks
-  #chunks: Buffer[] = []
-  #length = 0
+  /** What has come since the last whole one. */
+  #text = ''
   #received = 0
   #last: Dump | null = null
   #count = 0
-  #forged = 0
+  #isForged = false
 
   constructor(pipe: Pipe, marks: DumpMarks, scratch: Uint8Array) {
     this.#pipe = pipe
@@ -63,9 +63,9 @@ export class DumpReader {
    * What it wrote was not believed.
    */
   takeForged(): boolean {
-    const forged = this.#forged > 0
-    this.#forged = 0
-    return forged
+    const isForged = this.#isForged
+    this.#isForged = false
+    return isForged
   }
 
   close(): void {
@@ -76,26 +76,23 @@ export class DumpReader {
 
   #take(chunk: Uint8Array): void {
     this.#received += chunk.length
-    this.#chunks.push(Buffer.from(chunk))
-    this.#length += chunk.length
-    if (this.#length > LONGEST_DUMP) return this.#refuse()
+    this.#text += Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1')
+    if (this.#text.length > LONGEST_DUMP) return this.#refuse()
     // Only the end of a dump ends with NUL and is preceded by a mark.
     if (chunk.at(-1) !== 0) return
-    const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks)
-    this.#chunks = [bytes]
-    const ending = /\0end (\w+) (\w+)\0$/.exec(bytes.toString('latin1', Math.max(0, bytes.length - LONGEST_END)))
+    const text = this.#text
+    const [ending, proof, mark = ''] = LAST_ENDING.exec(text.slice(-LONGEST_END)) ?? []
     if (!ending) return
-    const [text, proof, mark = ''] = ending
-    const end = bytes.length - text.length
-    const begin = bytes.lastIndexOf(this.#begin, end, 'latin1')
+    const end = text.length - ending.length
+    const begin = text.lastIndexOf(this.#begin, end)
     if (begin < 0) return
-    const dump = { mark, sections: sectionsOf(bytes.toString('latin1', begin + this.#begin.length, end)) }
+    const dump = { mark, sections: sectionsOf(text.slice(begin + this.#begin.length, end)) }
     if (!this.#isOurs(proof, mark) || !isWhole(dump)) return this.#refuse()
     // Others may have come with it: whole ones of the shell's own, torn ones (they have no
     // end), and what only looks like one.
-    const others = bytes.toString('latin1', 0, begin).matchAll(ENDING)
-    for (const [, word, kind] of others) if (!this.#isOurs(word, kind)) this.#forged += 1
-    this.#drop()
+    const others = begin === 0 ? [] : text.slice(0, begin).matchAll(ENDING)
+    for (const [, word, kind] of others) if (!this.#isOurs(word, kind)) this.#isForged = true
+    this.#text = ''
     this.#count += 1
     this.#last = dump
   }
@@ -105,18 +102,14 @@ export class DumpReader {
   }
 
   #refuse(): void {
-    this.#forged += 1
-    this.#drop()
-  }
-
-  #drop(): void {
-    this.#chunks = []
-    this.#length = 0
+    this.#isForged = true
+    this.#text = ''
   }
 }
 
 const LONGEST_END = 128
 const ENDING = /\0end (\w+) (\w+)\0/g
+const LAST_ENDING = /\0end (\w+) (\w+)\0$/
 
 /** Each section once, in our order: bytes that came in between from elsewhere do not pass for a part of it. */
 function isWhole({ sections }: Dump): boolean {
@@ -137,7 +130,7 @@ export function sectionsOf(text: string): ReadonlyMap<string, string> {
   return sections
 }
 
-/** The same as text, for a file. */
+/** Sections as text, for a file. */
 export function sectionsText(sections: ReadonlyMap<string, string>): string {
   return [...sections].map(([name, text]) => `${name}\n${text}`).join('\0')
 }

@@ -3,6 +3,7 @@ import { feedPipe } from '../../../os/files/feed.js'
 import { bindingPayload } from '../../../secrets/deliver/binding.js'
 import { takePipe } from '../../services/pipes.js'
 import type { Services } from '../../services/services.js'
+import { within } from '../../services/within.js'
 import { dumpLine, restoreLines } from '../lines/lines.js'
 import type { Report } from './report.js'
 import { restoreCode, type Present } from './restore.js'
@@ -47,14 +48,11 @@ export async function runOwnCode(shell: SessionShell, services: Services, text: 
 }
 
 async function inTime(shell: SessionShell, done: Promise<Report | null>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), ANSWER_LIMIT_MS)))
-  const heard = await Promise.race([done, late])
-  clearTimeout(timer)
-  if (heard === null && shell.alive) {
+  const isHeard = (await within(done, ANSWER_LIMIT_MS)) && (await done) !== null
+  if (!isHeard && shell.alive) {
     // It is idle and still does not answer: it never will.
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
     await shell.ward.exited
   }
-  return heard !== null
+  return isHeard
 }

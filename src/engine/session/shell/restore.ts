@@ -5,7 +5,8 @@
 import { quoteWord } from '../../../contract/quote.js'
 import { isStartHook } from '../../../env/hooks.js'
 import { isBindingVariable } from '../../../secrets/deliver/binding.js'
-import { type Declaration } from './declarations.js'
+import type { Declaration } from './declarations.js'
+import { STOP_NAME } from '../lines/marks.js'
 import { aliasesOf, isCarriedOn, OF_THE_SHELL, utf8, type ShellState } from './state.js'
 
 /**
@@ -100,7 +101,7 @@ function forgetCode(state: ShellState): string[] {
 
 /** DEBUG and RETURN would go off in the rest of the code; the next command gets them from the session. EXIT has run. */
 function isCarriedTrap({ signal }: { readonly signal: string }): boolean {
-  return !/^(?:EXIT|DEBUG|RETURN)$/.test(signal) && !signal.includes('RTMIN+9')
+  return !/^(?:EXIT|DEBUG|RETURN)$/.test(signal) && !signal.includes(STOP_NAME)
 }
 
 /**

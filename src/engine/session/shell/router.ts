@@ -110,7 +110,7 @@ export class Answer implements ReportReceiver {
     this.give(null)
   }
 
-  /** For who gives the command again, after a look at the directory. */
+  /** The call ends as one that never began: the session looks at the directory and gives the command again. */
   giveBack(): void {
     this.neverBegun = !this.given
     this.give(null)

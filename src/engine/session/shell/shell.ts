@@ -53,12 +53,12 @@ export class SessionShell {
   readonly files: SessionFiles
   readonly #company: Company
   readonly #doom: DoomWatch
-  /** A call has said that it ended. */
+  /** The outcome of a call has said that this shell ended. */
   endIsTold = false
   #isBuiltinKnown = false
   /** The command that was given last. */
   #given: CommandLine | null = null
-  /** It was asked whether it has the builtin while it had this one. */
+  /** The command during which the shell was asked whether it still has the builtin. */
   #asked: CommandLine | null = null
   readonly #router = new ReportRouter(() => this.#giveFallback())
   #number = 0
@@ -283,7 +283,7 @@ export class SessionShell {
     return this.knownState
   }
 
-  /** The one that has been read. */
+  /** The last state that has been read. */
   get knownState(): ShellState | null {
     return parseState(this.dumps.last?.sections)
   }
@@ -314,8 +314,7 @@ export class SessionShell {
     // What runs in the background is asked first; the shell itself would not listen to SIGTERM.
     if (!this.ward.state.gone && this.#company.isThere()) {
       for (const pid of processesOf(this.ward)) if (pid !== this.pid) signalProcess(pid, 'SIGTERM')
-      if (this.alive) this.ward.kill({ signal: 1, graceMs: COMPANY_GRACE_MS, why: 'close' })
-      else this.ward.kill({ signal: 15, graceMs: COMPANY_GRACE_MS, why: 'close' })
+      this.ward.kill({ signal: this.alive ? 1 : 15, graceMs: COMPANY_GRACE_MS, why: 'close' })
     } else this.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
     await this.ward.gone
     this.dispose()

@@ -5,6 +5,7 @@ import { isBindingVariable } from '../../../secrets/deliver/binding.js'
 import { quoteWord } from '../../../contract/quote.js'
 import { parseDeclarations, valueOf, type Declaration } from './declarations.js'
 import { STATE_BEGINS } from '../lines/dump-text.js'
+import { STOP_NAME } from '../lines/marks.js'
 import { sectionsOf, sectionsText } from './dump.js'
 
 export interface ShellState {
@@ -50,9 +51,7 @@ export function parseState(sections: ReadonlyMap<string, string> | null | undefi
     sections,
     variables: parseDeclarations(part('variables')),
     functions: part('functions'),
-    exportedFunctions: lines(part('functionNames'))
-      .map((line) => /^declare -\S*x\S* (.+)$/.exec(line)?.[1])
-      .filter((name) => name !== undefined),
+    exportedFunctions: lines(part('functionNames')).flatMap((line) => /^declare -\S*x\S* (.+)$/.exec(line)?.[1] ?? []),
     aliases: part('aliases'),
     options: part('options').split(':').filter(Boolean),
     shopts: lines(part('shopts')).flatMap((line) => /^shopt -s (\w+)$/.exec(line)?.[1] ?? []),
@@ -107,18 +106,11 @@ export function snapshotText(
   const isSecret = (bytes: string): boolean => mask(utf8(bytes)) !== utf8(bytes)
   const sections = new Map(state.sections)
   const missing = hooksLeftOut(state, initial).map((name) => `hook ${name}`)
-  sections.set(
-    'variables',
-    state.variables
-      .filter((variable) => {
-        if (!isCarriedOn(variable)) return false
-        if (isSecret(variable.text)) missing.push(`secret ${variable.name}`)
-        else return true
-        return false
-      })
-      .map(({ text }) => text)
-      .join('\n'),
-  )
+  const variables: string[] = []
+  for (const { name, text } of state.variables.filter(isCarriedOn))
+    if (isSecret(text)) missing.push(`secret ${name}`)
+    else variables.push(text)
+  sections.set('variables', variables.join('\n'))
   for (const name of ['functions', 'aliases', 'traps', 'positional', 'completions', 'hashed', 'directories']) {
     const text = sections.get(name) ?? ''
     if (!isSecret(text)) continue
@@ -204,7 +196,7 @@ export function utf8(bytes: string): string {
   return /^[\x00-\x7f]*$/.test(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString('utf8')
 }
 
-/** The other way round. */
+/** Text as the bytes of its UTF-8. */
 export function bytesOf(text: string): string {
   // oxlint-disable-next-line no-control-regex -- ASCII is the usual case and needs no encoding
   return /^[\x00-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
@@ -239,7 +231,7 @@ export function trapsOf(text: string, exitBefore: string | null = null): Traps {
     return: commands.get('RETURN') ?? null,
     errTrap: commands.has('ERR'),
     others: [...commands.keys()].some(
-      (signal) => !/^(?:EXIT|DEBUG|RETURN|ERR)$/.test(signal) && !signal.includes('RTMIN+9'),
+      (signal) => !/^(?:EXIT|DEBUG|RETURN|ERR)$/.test(signal) && !signal.includes(STOP_NAME),
     ),
   }
 }

@@ -10,7 +10,7 @@ import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { lastingName, readPipe, type Held, type PipeReader } from '../../../os/files/pipe-reader.js'
 import { processesOf, type Watched } from '../../../os/helper/processes.js'
-import { hasProc, shownProcesses } from '../../../os/process/proc.js'
+import { hasProc, linkOf, shownProcesses } from '../../../os/process/proc.js'
 import { takePipe } from '../../services/pipes.js'
 import type { Services } from '../../services/services.js'
 
@@ -64,6 +64,8 @@ export class SessionStreams {
   #lostLate = 0
   /** Processes in between that an outcome has named. */
   readonly #named = new Set<number>()
+  /** Files that an outcome has named, by the stream that goes there. */
+  #moved: ReadonlyMap<string, string> = new Map()
 
   constructor(services: Services, ward: Watched) {
     this.#services = services
@@ -85,6 +87,7 @@ export class SessionStreams {
       this.give(sinks)
       return NOTHING_TO_DO
     }
+    const { used } = this
     const open = openFiles(this.#ward.pid)
     const between = shared ? this.#findBetween(open) : []
     // Both or none: a shell of which one stream leads elsewhere would print without a reader.
@@ -102,10 +105,10 @@ export class SessionStreams {
     const redirects = (['out', 'err'] as const).flatMap((side) =>
       this.#renew(side, open, shared, sinks, made.find(({ channel }) => channel.side === side) ?? null),
     )
-    return { redirects, notes: this.#notesOn(between) }
+    return { redirects, notes: [...this.#notesOn(between), ...(moved && used ? this.#notesOnFiles(open) : [])] }
   }
 
-  /** The same where nothing has to be renewed. */
+  /** Hands the streams to a new call where no pipe has to be renewed. */
   give(sinks: Sinks): void {
     if (this.#out) this.#out.owner = sinks
     if (this.#err) this.#err.owner = sinks
@@ -232,6 +235,25 @@ export class SessionStreams {
         ? [{ code: 'output-lost' as const, text: `${lost} bytes that it printed between two calls were dropped.` }]
         : []),
     ]
+  }
+
+  /** An `exec >file` of the agent's holds for every later call, which would look like one that had nothing to say. */
+  #notesOnFiles(open: ReadonlyMap<number, OpenFile>): Note[] {
+    const own = new Set(this.#channels.map(({ file }) => file))
+    const moved = (['out', 'err'] as const).flatMap((side) => {
+      const found = open.get(NUMBER[side])
+      const path = found && !found.pipe && !own.has(found.file) ? linkOf(this.#ward.pid, `fd/${NUMBER[side]}`) : null
+      // Without the builtin lines of the session's own point stderr there for a moment.
+      return path === null || (side === 'err' && path === '/dev/null')
+        ? []
+        : [{ stream: `std${side}`, path, back: side === 'out' ? 'exec >&-' : 'exec 2>&-' }]
+    })
+    const fresh = moved.filter(({ stream, path }) => this.#moved.get(stream) !== path)
+    this.#moved = new Map(moved.map(({ stream, path }) => [stream, path]))
+    return fresh.map(({ stream, path, back }) => ({
+      code: 'output-lost',
+      text: `${stream} of this session goes to ${path}, where an \`exec\` pointed it: what commands print there is not shown. \`${back}\` brings it back with the call after it.`,
+    }))
   }
 
   /** Whether output passes through another process. */
