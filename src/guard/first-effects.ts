@@ -8,9 +8,9 @@ import { formatted } from './programs/shell/printf.js'
 import type { EffectKind } from './rules/findings.js'
 import { judgeEffect } from './rules/judge.js'
 import { Disk } from './walk/disk.js'
-import { isWithin, resolvePath } from './words/paths.js'
-import { isWorthKeeping } from './words/text.js'
-import { EMPTY, isConstant } from './words/text.js'
+import { isInside } from '../contract/names/inside.js'
+import { resolvePath } from './words/paths.js'
+import { EMPTY, isConstant, isWorthKeeping } from './words/text.js'
 
 type Words = readonly (string | null)[]
 
@@ -109,7 +109,7 @@ export class FirstEffects {
       return (
         path.startsWith('/') &&
         !RUN_LATER.test(path) &&
-        !protects.some((one) => isWithin(path, one) || isWithin(one, path)) &&
+        !protects.some((one) => isInside(path, one) || isInside(one, path)) &&
         this.disk.behind(path, !/^(?:delete|move)/.test(kind)) === undefined &&
         !judgeEffect({ kind, path, word: name, mode: EMPTY }, { homes, mayExist: () => true, guessed: false })
       )

@@ -19,7 +19,8 @@ import type {
 import type { GuardContext } from './policy/context.js'
 import { FirstEffects } from './first-effects.js'
 import { LOOKS_AT_NAMES, onlyReads, RECURSIVE } from './programs/readers.js'
-import { isWithin, resolvePath } from './words/paths.js'
+import { isInside } from '../contract/names/inside.js'
+import { resolvePath } from './words/paths.js'
 import { constantOf } from './walk/shell-reader.js'
 import { hasWildcard, STAR, UNKNOWN } from './words/text.js'
 import type { DiskLook } from '../contract/verdict.js'
@@ -89,7 +90,7 @@ class FirstLook {
   /** Words that stay below the current directory cannot name a file that must not be read, unless one lies there. */
   isFarFromSecrets(): boolean {
     const { unreadablePaths = [] } = this.#context
-    return !this.#reads || unreadablePaths.every((path) => this.#places.every((place) => !isWithin(path, place)))
+    return !this.#reads || unreadablePaths.every((path) => this.#places.every((place) => !isInside(path, place)))
   }
 
   /** A name like one of the files that must not be read, or a pattern: a link may lead there. */

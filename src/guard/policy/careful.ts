@@ -1,13 +1,14 @@
 /** What the preset `careful` asks about: network, package installs, privileges, unknown programs. */
-import { nameSet } from '../../contract/quote.js'
+import { nameList, nameSet } from '../../contract/quote.js'
 import { interpreterName } from '../programs/code/interpreters.js'
+import { table } from '../programs/row/call.js'
 import { SHELLS } from '../programs/shell/inner.js'
 import { isReader } from './readonly.js'
 import type { ShellState } from '../words/state.js'
 import { plain } from '../words/text.js'
 
 export interface Doubt {
-  readonly rule: 'data-loss' | 'network' | 'package-install' | 'privilege' | 'unknown-program' | 'machine-change'
+  readonly rule: keyof typeof DOUBTS
   readonly why: string
   readonly guidance: string
 }
@@ -24,14 +25,16 @@ const PACKAGE_MANAGERS = nameSet(
   'apt apt-get aptitude dpkg dnf yum microdnf zypper pacman apk emerge snap flatpak nix-env nix brew port choco winget opkg',
 )
 
+/** The first word of a package manager that changes nothing. */
+const ONLY_ASKS = /^(list|show|search|info|policy|-l|-L|-s|-S|-q\w*|query|outdated|--installed|history|why)$/
+
 /** Verbs that fetch and install code, by tool. */
 const INSTALLS: Readonly<Record<string, RegExp>> = {
   npm: /^(i|install|ci|add|update|up|upgrade|link|exec|x|init|create|publish|install-test|rebuild)$/,
   pnpm: /^(i|install|add|update|up|dlx|create|publish|import)$/,
   yarn: /^(install|add|upgrade|up|dlx|create|publish|global)?$/,
   bun: /^(i|install|add|update|x|create|publish)$/,
-  pip: /^(install|download|wheel)$/,
-  pip3: /^(install|download|wheel)$/,
+  ...table(['pip', 'pip3'], /^(install|download|wheel)$/),
   uv: /^(add|sync|pip|tool|lock)$/,
   poetry: /^(install|add|update|publish|self)$/,
   pipenv: /^(install|update|sync)$/,
@@ -46,29 +49,23 @@ const INSTALLS: Readonly<Record<string, RegExp>> = {
 
 /** Words after which data is gone that no checkout brings back: databases, clusters, clouds, other people's branches. */
 const LOSES: Readonly<Record<string, RegExp>> = {
-  ...Object.fromEntries(
-    ['psql', 'mysql', 'mariadb', 'sqlite3', 'mongo', 'mongosh', 'clickhouse-client', 'cqlsh', 'sqlcmd'].map((name) => [
-      name,
-      /\b(?:drop\s+(?:database|schema|table|keyspace|owned|user|role)|truncate|delete\s+from\s+[\w."`]+\s*(?:;|$))|drop(?:Database)?\(/i,
-    ]),
+  ...table(
+    nameList('psql mysql mariadb sqlite3 mongo mongosh clickhouse-client cqlsh sqlcmd'),
+    /\b(?:drop\s+(?:database|schema|table|keyspace|owned|user|role)|truncate|delete\s+from\s+[\w."`]+\s*(?:;|$))|drop(?:Database)?\(/i,
   ),
-  ...Object.fromEntries(['dropdb', 'dropuser'].map((name) => [name, /./])),
+  ...table(['dropdb', 'dropuser'], /./),
   mysqladmin: /\bdrop\b/,
   'redis-cli': /\bflush(?:all|db)\b/i,
-  ...Object.fromEntries(
-    ['docker', 'podman', 'nerdctl'].map((name) => [
-      name,
-      /^(?:system|volume) prune\b|^volume (?:rm|remove)\b|\bdown\b.* (?:-v|--volumes)\b/,
-    ]),
+  ...table(
+    ['docker', 'podman', 'nerdctl'],
+    /^(?:system|volume) prune\b|^volume (?:rm|remove)\b|\bdown\b.* (?:-v|--volumes)\b/,
   ),
   'docker-compose': /\bdown\b.* (?:-v|--volumes)\b/,
   git: /(?:^| )push\b.* (?:-f|--force\S*|--mirror|--delete|-d|--prune|\+\S+|:\S+)(?: |$)/,
   gh: /^(?:repo|release|secret|codespace|variable) delete\b/,
-  kubectl: /^(?:\S+ )*?(?:delete|drain)\b/,
-  oc: /^(?:\S+ )*?(?:delete|drain)\b/,
+  ...table(['kubectl', 'oc'], /^(?:\S+ )*?(?:delete|drain)\b/),
   helm: /^(?:\S+ )*?(?:uninstall|delete)\b/,
-  terraform: /(?:^| )(?:apply )?-?destroy\b|state rm\b/,
-  tofu: /(?:^| )(?:apply )?-?destroy\b|state rm\b/,
+  ...table(['terraform', 'tofu'], /(?:^| )(?:apply )?-?destroy\b|state rm\b/),
   pulumi: /^(?:destroy|stack rm)\b/,
   cdk: /^destroy\b/,
   aws: /\b(?:s3 (?:rb|rm)|delete-[\w-]+|terminate-instances|deregister-[\w-]+)\b/,
@@ -92,61 +89,53 @@ const BUILTINS = nameSet(
   'cd pushd popd export declare typeset local readonly unset read mapfile readarray set shift alias unalias trap eval . source return exit break continue printf hash history complete compgen bind : true false test [ shopt let wait disown umask ulimit getopts jobs fg bg times type dirs logout caller enable help echo pwd',
 )
 
+const DOUBTS = {
+  privilege: {
+    why: ' runs with other rights than yours',
+    guidance: 'Do it without other rights, inside the project.',
+  },
+  'package-install': {
+    why: ' installs or runs packages from elsewhere',
+    guidance: 'Use what is installed, or wait for the person to agree.',
+  },
+  'data-loss': {
+    why: ' deletes data that cannot be brought back',
+    guidance: 'Name what would be lost, and wait for the person to agree.',
+  },
+  network: {
+    why: ' talks to the network',
+    guidance: 'Work with what is on this machine, or wait for the person to agree.',
+  },
+  'machine-change': {
+    why: ' changes the machine, not the project',
+    guidance: 'Leave the machine as it is, or wait for the person to agree.',
+  },
+  'unknown-program': {
+    why: ' starts a program that is not known here',
+    guidance: 'Use a well-known tool, or wait for the person to agree.',
+  },
+} as const
+
 export function carefulAbout(name: string, argv: readonly string[], shell: ShellState): Doubt | undefined {
+  const rule = doubtAbout(name, argv, shell)
+  return rule && { rule, ...DOUBTS[rule] }
+}
+
+function doubtAbout(name: string, argv: readonly string[], shell: ShellState): Doubt['rule'] | undefined {
   const args = argv.slice(1).map(plain)
   const verb = args.find((word) => !word.startsWith('-')) ?? ''
   if (BUILTINS.has(name) || shell.functions.has(name) || shell.aliases.has(name)) return undefined
   if (args.length === 1 && /^(--version|--help|-V|-h|version|help)$/.test(args[0] ?? '')) return undefined
-  if (PRIVILEGE.has(name))
-    return {
-      rule: 'privilege',
-      why: 'runs with other rights than yours',
-      guidance: 'Do it without other rights, inside the project.',
-    }
-  if (
-    DOWNLOADS.has(name) ||
-    INSTALLS[name]?.test(verb) ||
-    (PACKAGE_MANAGERS.has(name) &&
-      !/^(list|show|search|info|policy|-l|-L|-s|-S|-q\w*|query|outdated|--installed|history|why)$/.test(args[0] ?? ''))
-  ) {
-    return {
-      rule: 'package-install',
-      why: 'installs or runs packages from elsewhere',
-      guidance: 'Use what is installed, or wait for the person to agree.',
-    }
-  }
-  if (Object.hasOwn(LOSES, name) && LOSES[name]?.test(args.join(' ')))
-    return {
-      rule: 'data-loss',
-      why: 'deletes data that cannot be brought back',
-      guidance: 'Name what would be lost, and wait for the person to agree.',
-    }
-  if (NETWORK.has(name) || talksToNetwork(name, verb, args))
-    return {
-      rule: 'network',
-      why: 'talks to the network',
-      guidance: 'Work with what is on this machine, or wait for the person to agree.',
-    }
-  if (MACHINE.has(name) && !isReader(name, argv, shell) && !/^(kill|pkill|killall)$/.test(name))
-    return {
-      rule: 'machine-change',
-      why: 'changes the machine, not the project',
-      guidance: 'Leave the machine as it is, or wait for the person to agree.',
-    }
-  if (
-    isReader(name, argv, shell) ||
-    PROJECT_TOOLS.has(name) ||
-    TRANSPARENT.has(name) ||
-    /^(kill|pkill|killall)$/.test(name)
-  )
-    return undefined
-  if (SHELLS.includes(name as (typeof SHELLS)[number]) || interpreterName(name) !== undefined) return undefined
-  if (plain(argv[0] ?? '').includes('/') && !/^\//.test(plain(argv[0] ?? ''))) return undefined
-  return {
-    rule: 'unknown-program',
-    why: 'starts a program that is not known here',
-    guidance: 'Use a well-known tool, or wait for the person to agree.',
-  }
+  if (PRIVILEGE.has(name)) return 'privilege'
+  if (DOWNLOADS.has(name) || INSTALLS[name]?.test(verb)) return 'package-install'
+  if (PACKAGE_MANAGERS.has(name) && !ONLY_ASKS.test(args[0] ?? '')) return 'package-install'
+  if (Object.hasOwn(LOSES, name) && LOSES[name]?.test(args.join(' '))) return 'data-loss'
+  if (NETWORK.has(name) || talksToNetwork(name, verb, args)) return 'network'
+  if (/^(kill|pkill|killall)$/.test(name) || isReader(name, argv)) return undefined
+  if (MACHINE.has(name)) return 'machine-change'
+  if (PROJECT_TOOLS.has(name) || TRANSPARENT.has(name)) return undefined
+  if (SHELLS.includes(name) || interpreterName(name) !== undefined) return undefined
+  return /^[^/]+\//.test(plain(argv[0] ?? '')) ? undefined : 'unknown-program'
 }
 
 function talksToNetwork(name: string, verb: string, args: readonly string[]): boolean {

@@ -2,6 +2,7 @@
  * The policy a person writes: allow, ask and deny rules on argv, a preset, protected paths.
  * Compiled once, its examples checked.
  */
+import { nearest } from '../../contract/names/nearest.js'
 import { nameList } from '../../contract/quote.js'
 import type { Decision } from '../../contract/verdict.js'
 import { compilePattern, matchesPattern, type Pattern } from './pattern.js'
@@ -120,19 +121,14 @@ function compileRule(rule: PolicyRule, key: string): CompiledRule {
     if (rule.decision === 'allow') refuseBlanket(pattern, `${key}.commands[${i}]`)
     return pattern
   })
-  for (const [i, example] of strings(rule.match ?? [], `${key}.match`).entries()) {
-    if (
-      !wordsOf(example, `${key}.match[${i}]`).some((argv) =>
-        patterns.some((pattern) => matchesPattern(pattern, argv, rule.decision === 'allow')),
-      )
-    )
+  const hits = (argv: readonly string[]): boolean =>
+    patterns.some((pattern) => matchesPattern(pattern, argv, rule.decision === 'allow'))
+  for (const [i, example] of strings(rule.match ?? [], `${key}.match`).entries())
+    if (!wordsOf(example, `${key}.match[${i}]`).some(hits))
       throw new PolicyError(`${key}.match[${i}]`, `${JSON.stringify(example)} is not decided by this rule`)
-  }
   for (const [i, example] of strings(rule.notMatch ?? [], `${key}.notMatch`).entries()) {
     const all = wordsOf(example, `${key}.notMatch[${i}]`)
     // A compound command is allowed only when every part is; it is denied when any part is.
-    const hits = (argv: readonly string[]): boolean =>
-      patterns.some((pattern) => matchesPattern(pattern, argv, rule.decision === 'allow'))
     if (rule.decision === 'allow' ? all.every(hits) : all.some(hits))
       throw new PolicyError(`${key}.notMatch[${i}]`, `${JSON.stringify(example)} is decided by this rule`)
   }
@@ -151,7 +147,7 @@ function refuseBlanket(pattern: Pattern, key: string): void {
   const [first = '', second] = pattern.words
   const name = plain(first).split('/').pop() ?? ''
   const runsAnything =
-    SHELLS.includes(name as (typeof SHELLS)[number]) ||
+    SHELLS.includes(name) ||
     interpreterName(name) !== undefined ||
     Object.hasOwn(WRAPPING, name) ||
     /^(eval|source|\.|find|awk|gawk|sed|docker|podman|kubectl|vim?|nvim|emacs|ssh|make)$/.test(name)
@@ -159,15 +155,12 @@ function refuseBlanket(pattern: Pattern, key: string): void {
     second !== undefined && !hasWildcard(second) && !/^-\w*[ceprxsi]$|^--?(eval|exec|command|print)$/.test(second)
   if (hasWildcard(first))
     throw new PolicyError(key, `${JSON.stringify(pattern.source)} would allow any program; name the program`)
-  if (runsAnything && !narrow && !/^(npm|yarn|pnpm|bun|cargo|make|find|docker|podman|kubectl|sed|awk)$/.test(name))
-    throw new PolicyError(
-      key,
-      `${JSON.stringify(pattern.source)} would allow everything that ${name} can run; name the exact command`,
-    )
+  // Of these an exact command may be allowed with anything behind it, but not the name alone.
+  const manyVerbs = /^(npm|yarn|pnpm|bun|cargo|make|find|docker|podman|kubectl|sed|awk)$/.test(name)
+  const nameAlone = second === undefined && pattern.open
   if (
-    /^(find|awk|gawk|sed|docker|podman|kubectl|make|npm|yarn|pnpm|bun)$/.test(name) &&
-    second === undefined &&
-    pattern.open
+    (runsAnything && !narrow && !manyVerbs) ||
+    (nameAlone && /^(find|awk|gawk|sed|docker|podman|kubectl|make|npm|yarn|pnpm|bun)$/.test(name))
   )
     throw new PolicyError(
       key,
@@ -208,10 +201,10 @@ function keysOf(value: unknown, known: readonly string[], prefix: string): void 
     throw new PolicyError(prefix.replace(/\.$/, '') || 'policy', 'must be an object')
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue
-    const near = known.find((name) => name.startsWith(key.slice(0, 3)) || key.startsWith(name.slice(0, 4)))
+    const near = nearest(key, known)
     throw new PolicyError(
       `${prefix}${key}`,
-      `is not a key of a policy${near === undefined ? `; known are ${known.join(', ')}` : `; did you mean ${near}?`}`,
+      `is not a key of a policy${near === null ? `; known are ${known.join(', ')}` : `; did you mean ${near}?`}`,
     )
   }
 }

@@ -3,7 +3,7 @@
  * vault. Some may not be read either.
  */
 import { isExtreme } from '../rules/judge.js'
-import type { Effect } from '../rules/findings.js'
+import { type Effect, objection } from '../rules/findings.js'
 import type { GuardContext } from './context.js'
 import { LOOKS_AT_NAMES, RECURSIVE } from '../programs/readers.js'
 import { globMatches } from '../words/glob.js'
@@ -116,14 +116,8 @@ function mayLeadTo(path: string, files: readonly string[]): boolean {
 const NAMES_A_PATH = /[/.~*?\uFDD1-\uFDD4]|vault|tokens/
 
 function refuse(walker: Walker, argv: readonly string[], word: string, why: string): void {
-  walker.add({
-    decision: 'deny',
-    rule: 'protected-path',
-    reason: `\`${readable(argv[0] ?? '')} ${word}\` ${why}`,
-    guidance: 'A person can do this with this file; a command cannot. Do without it, or ask.',
-    words: [readable(argv[0] ?? ''), word],
-    dangerous: false,
-  })
+  const guidance = 'A person can do this with this file; a command cannot. Do without it, or ask.'
+  walker.add(objection('deny', 'protected-path', [readable(argv[0] ?? ''), word], { why: ` ${why}`, guidance }))
 }
 
 /** A path by its name, and by the name that it has behind links. */
@@ -141,7 +135,7 @@ function touches(effect: Effect, { path, parts: own }: Place, disk: Disk, inside
   const last = parts[parts.length - 1] ?? ''
   if (last.startsWith(SELECTED)) {
     const start = parts.slice(0, -1)
-    if (!start.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))) return false
+    if (!leadsTo(start, own)) return false
     if (start.length >= own.length && !start.some((part) => hasWildcard(part))) return true
     const known = [path, ...inside.filter((file) => file.startsWith(`${path}/`)), `${path}/audit.jsonl`]
     return known.some(
@@ -149,7 +143,7 @@ function touches(effect: Effect, { path, parts: own }: Place, disk: Disk, inside
         disk.real(file) !== undefined && isSelected(last.slice(1), Math.min(start.length, own.length - 1), file),
     )
   }
-  if (!parts.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))) return false
+  if (!leadsTo(parts, own)) return false
   if (parts.length >= own.length) {
     if (parts.slice(0, own.length).every((part) => !hasWildcard(part))) return true
     // Nothing lies below a file; and a harmless mode does not change what the file says.
@@ -157,6 +151,11 @@ function touches(effect: Effect, { path, parts: own }: Place, disk: Disk, inside
     return disk.real(path) !== undefined
   }
   return takesAll(effect, tree) && disk.real(path) !== undefined
+}
+
+/** Whether the first parts can be those of the path. */
+function leadsTo(parts: readonly string[], own: readonly string[]): boolean {
+  return parts.every((part, i) => i >= own.length || isName(part, own[i] ?? ''))
 }
 
 /** What a name test of find lets through: the pattern of a name, or of a whole path. */

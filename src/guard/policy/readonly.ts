@@ -1,8 +1,9 @@
 /**
  * What the preset `readonly` lets through: commands known to only read, with the options that would make them write.
  */
-import { nameSet } from '../../contract/quote.js'
+import { nameList, nameSet } from '../../contract/quote.js'
 import { interpreterName } from '../programs/code/interpreters.js'
+import { table } from '../programs/row/call.js'
 import { SHELLS } from '../programs/shell/inner.js'
 import type { ShellState } from '../words/state.js'
 import { hasUnknown, plain } from '../words/text.js'
@@ -57,19 +58,23 @@ const git: Check = (args) => {
     )
   if (verb === 'tag')
     return operands.length === 0 || rest.some((word) => /^(-l|--list|--contains|--points-at)$/.test(word))
-  if (verb === 'remote') return operands.length === 0 || /^(show|get-url)$/.test(operands[0] ?? '')
-  if (verb === 'stash') return /^(list|show)$/.test(operands[0] ?? '')
   if (verb === 'config')
     return (
       rest.some((word) => /^(--get|--get-all|--get-regexp|-l|--list|--get-urlmatch)$/.test(word)) ||
       /^(get|list)$/.test(operands[0] ?? '')
     )
-  if (verb === 'worktree') return operands[0] === 'list'
-  if (verb === 'submodule') return operands[0] === 'status' || operands[0] === 'summary' || operands.length === 0
-  if (verb === 'reflog') return operands.length === 0 || operands[0] === 'show'
-  return verb === 'notes'
-    ? operands[0] === 'list' || operands[0] === 'show' || operands.length === 0
-    : verb === '' && args.length > 0
+  const looks = GIT_LOOKS[verb]
+  return looks ? looks.test(operands[0] ?? '') : verb === '' && args.length > 0
+}
+
+/** Verbs of git that only look with these first operands; an empty one stands for none. */
+const GIT_LOOKS: Readonly<Record<string, RegExp>> = {
+  remote: /^(show|get-url)?$/,
+  stash: /^(list|show)$/,
+  worktree: /^list$/,
+  submodule: /^(status|summary)?$/,
+  reflog: /^(show)?$/,
+  notes: /^(list|show)?$/,
 }
 
 const find = without(/^-(delete|ok|okdir|fprint|fprint0|fprintf|fls)$/)
@@ -78,29 +83,27 @@ const sed: Check = (args) =>
   !args.some((word) => /(^|[;}\s\d$/])[wWe](\s|$)|\/[gpiIM\d]*[we][gpiIM\d]*(\s|$)/.test(word))
 const awk: Check = (args) =>
   !args.some((word) => /\bsystem\b|\bgetline\b|[|>]|^-f$|^--file|^-i$|^--include|@(load|include)|^-l$/.test(word))
-const uniq: Check = (args) => args.filter((word) => !word.startsWith('-')).length < 2
+/** A second operand is written. */
+const oneFile: Check = (args) => args.filter((word) => !word.startsWith('-')).length < 2
 
 const READERS: Readonly<Record<string, Check>> = {
-  ...Object.fromEntries(
-    'ls dir vdir cat tac head tail wc grep egrep fgrep zgrep cut tr paste join column comm cmp diff colordiff sdiff nl fold fmt expand unexpand rev stat file du df tree pwd echo printf true false test [ : cd pushd popd dirs which type whereis whoami id groups uname arch nproc uptime free vmstat iostat lscpu lsblk lsusb lspci lsmod lsof ps pstree pgrep pidof printenv locale locate basename dirname realpath readlink seq sleep md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum od hexdump strings look tsort numfmt factor expr bc cal jobs wait history help man apropos whatis info ss netstat getent getconf last lastlog who w users finger tput stty tty zcat bzcat xzcat zstdcat zless zipinfo exiftool identify jq gron hostname cloc tokei scc nvidia-smi dmesg bat less more return exit break continue shift read mapfile readarray set unset export declare typeset local readonly shopt getopts umask ulimit let eval trap . source alias unalias hash times logname blkid findmnt tldr ldd nm objdump readelf size pyflakes base32 base64 xxd iconv'
-      .split(' ')
-      .map((name) => [name, always]),
+  ...table(
+    nameList(
+      'ls dir vdir cat tac head tail wc grep egrep fgrep zgrep cut tr paste join column comm cmp diff colordiff sdiff nl fold fmt expand unexpand rev stat file du df tree pwd echo printf true false test [ : cd pushd popd dirs which type whereis whoami id groups uname arch nproc uptime free vmstat iostat lscpu lsblk lsusb lspci lsmod lsof ps pstree pgrep pidof printenv locale locate basename dirname realpath readlink seq sleep md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum od hexdump strings look tsort numfmt factor expr bc cal jobs wait history help man apropos whatis info ss netstat getent getconf last lastlog who w users finger tput stty tty zcat bzcat xzcat zstdcat zless zipinfo exiftool identify jq gron cloc tokei scc nvidia-smi bat less more return exit break continue shift read mapfile readarray set unset export declare typeset local readonly shopt getopts umask ulimit let eval trap . source alias unalias hash times logname blkid findmnt tldr ldd nm objdump readelf size pyflakes base32 base64 iconv',
+    ),
+    always,
   ),
   git,
   find,
-  fd: without(/^(-x|-X|--exec|--exec-batch)$/),
-  fdfind: without(/^(-x|-X|--exec|--exec-batch)$/),
+  ...table(['fd', 'fdfind'], without(/^(-x|-X|--exec|--exec-batch)$/)),
   rg: without(/^--(pre|hostname-bin)(=|$)|^--search-zip$|^-\w*z/),
   ag: without(/^--pager/),
   ack: without(/^--(pager|output)/),
   sed,
-  awk,
-  gawk: awk,
-  mawk: awk,
+  ...table(['awk', 'gawk', 'mawk'], awk),
   sort: without(/^-\w*o|^--output|^--compress-program|^-T|^--temporary-directory|^--files0-from/),
-  uniq,
+  ...table(['uniq', 'xxd'], oneFile),
   yq: without(/^-\w*i|^--inplace/),
-  xxd: (args) => args.filter((word) => !word.startsWith('-')).length < 2,
   date: without(/^(-s|--set)|^\d{8,}/),
   hostname: (args) => args.every((word) => word.startsWith('-')) && without(/^(-b|-F|--file|--boot)/)(args),
   dmesg: without(/^-\w*[cCDEn]|^--(clear|read-clear|console)/),
@@ -133,8 +136,7 @@ const READERS: Readonly<Record<string, Check>> = {
   ),
   pnpm: verbs(/^(ls|list|outdated|why|root|bin)\b/),
   yarn: verbs(/^(list|info|why|outdated)\b/),
-  pip: verbs(/^(list|show|freeze|check|index)\b/),
-  pip3: verbs(/^(list|show|freeze|check|index)\b/),
+  ...table(['pip', 'pip3'], verbs(/^(list|show|freeze|check|index)\b/)),
   cargo: verbs(/^(tree|metadata|search|locate-project|pkgid|version)\b/),
   go: verbs(/^(list|version|env|doc)\b/, /^-w$|^-u$|^-toolexec|^-exec/),
   apt: verbs(/^(list|show|search|policy|depends)\b/),
@@ -152,24 +154,13 @@ const LOADING =
   /^(PATH|LD_.*|DYLD_.*|GIT_.*|PAGER|EDITOR|VISUAL|BASH_ENV|ENV|IFS|LESSOPEN|LESSCLOSE|NODE_OPTIONS|PYTHON.*|PERL5.*|RUBY.*|MANPAGER|BROWSER|SHELLOPTS|PS4|PROMPT_COMMAND|RIPGREP_CONFIG_PATH|TAR_OPTIONS|GREP_OPTIONS)$/
 
 /** A command that is known to only read when started with these arguments. */
-export function isReader(name: string, argv: readonly string[], _shell: ShellState): boolean {
+export function isReader(name: string, argv: readonly string[]): boolean {
   const check = Object.hasOwn(READERS, name) ? READERS[name] : undefined
   const program = plain(argv[0] ?? '')
   if (!check || (program.includes('/') && !/^\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+$/.test(program))) return false
-  if (
-    argv
-      .slice(1)
-      .some(
-        (word) =>
-          hasUnknown(word) &&
-          /^[-\uFDD0]/.test(word) &&
-          name !== 'echo' &&
-          name !== 'printf' &&
-          name !== 'test' &&
-          name !== '[',
-      )
-  )
-    return check === always
+  // What such a word says is not known: it may be any option.
+  const mayBeOption = (word: string): boolean => hasUnknown(word) && /^[-\uFDD0]/.test(word)
+  if (argv.slice(1).some(mayBeOption) && !/^(?:echo|printf|test|\[)$/.test(name)) return check === always
   return check(argv.slice(1).map(plain))
 }
 
@@ -186,8 +177,7 @@ export function onlyReads(name: string, argv: readonly string[], shell: ShellSta
     return true
   if (TRANSPARENT.has(name)) return !args.some((word) => LOADING.test(word.split('=')[0] ?? '') && word.includes('='))
   if (shell.functions.has(name) || shell.aliases.has(name)) return true
-  if (SHELLS.includes(name as (typeof SHELLS)[number]))
-    return args.some((word) => /^-\w*c$/.test(word)) || args.length === 0 || args[0] === '-s'
+  if (SHELLS.includes(name)) return args.some((word) => /^-\w*c$/.test(word)) || args.length === 0 || args[0] === '-s'
   if (interpreterName(name) !== undefined) return false
-  return isReader(name, argv, shell)
+  return isReader(name, argv)
 }

@@ -1,8 +1,9 @@
 /** Applies a policy to every effective command and effect: rules first, then what the preset thinks. */
 import { carefulAbout } from './careful.js'
-import type { Effect } from '../rules/findings.js'
+import { type Effect, objection } from '../rules/findings.js'
 import type { GuardContext } from './context.js'
-import { isWithin, resolvePath } from '../words/paths.js'
+import { isInside } from '../../contract/names/inside.js'
+import { resolvePath } from '../words/paths.js'
 import { matchesPattern } from './pattern.js'
 import type { CompiledRule, Policy } from './policy.js'
 import { basename } from '../programs/row/call.js'
@@ -27,7 +28,7 @@ export function watchPolicy(policy: Policy, context: GuardContext): Observer {
       const rules = policy.rules.filter(
         (rule) =>
           rule.directories === null ||
-          shell.cwd.every((cwd) => rule.directories?.some((directory) => isWithin(cwd, place(directory)))),
+          shell.cwd.every((cwd) => rule.directories?.some((directory) => isInside(cwd, place(directory)))),
       )
       const denied = rules.find((rule) => rule.decision === 'deny' && applies(rule, argv))
       const asked = denied ?? rules.find((rule) => rule.decision === 'ask' && applies(rule, argv))
@@ -39,53 +40,45 @@ export function watchPolicy(policy: Policy, context: GuardContext): Observer {
       const shown = plain(effect.path).replaceAll(TREE, '')
       if (HARMLESS_TARGET.test(shown)) return
       const guarded = policy.protectedPaths.find((path) => reaches(effect, path, shown, place))
-      if (guarded !== undefined) {
-        walker.add({
-          decision: policy.protectedDecision,
-          rule: 'protected-path',
-          reason: `\`${argv[0] ?? ''} ${effect.word}\` changes ${guarded}, which the policy protects`,
-          guidance: 'Leave this path alone unless the person asked for exactly this change.',
-          words: [argv[0] ?? '', effect.word],
-          dangerous: false,
-        })
-      }
-      if (policy.preset === 'readonly') {
-        walker.add({
-          decision: 'deny',
-          rule: 'read-only',
-          reason: `\`${argv.slice(0, 1).map(readable).join('')} ${effect.word}\` changes a file, and this policy only lets commands read`,
-          guidance: 'Look at files only; ask the person to change the policy if something must be written.',
-          words: [readable(argv[0] ?? ''), effect.word],
-          dangerous: false,
-        })
-      } else if (
+      const words = [readable(argv[0] ?? ''), effect.word]
+      if (guarded !== undefined)
+        walker.add(
+          objection(policy.protectedDecision, 'protected-path', words, {
+            why: ` changes ${guarded}, which the policy protects`,
+            guidance: 'Leave this path alone unless the person asked for exactly this change.',
+          }),
+        )
+      if (policy.preset === 'readonly')
+        walker.add(
+          objection('deny', 'read-only', words, {
+            why: ' changes a file, and this policy only lets commands read',
+            guidance: 'Look at files only; ask the person to change the policy if something must be written.',
+          }),
+        )
+      else if (
         policy.preset === 'careful' &&
-        !roots.some((root) => isWithin(shown, root)) &&
-        !isWithin(shown, context.tmp ?? '/tmp') &&
+        !roots.some((root) => isInside(shown, root)) &&
+        !isInside(shown, context.tmp ?? '/tmp') &&
         !/^\/(tmp|var\/tmp|dev\/shm)\//.test(shown)
       ) {
         const where = effect.path.startsWith(UNKNOWN) ? 'a place that is not known here' : shown
-        walker.add({
-          decision: 'ask',
-          rule: 'write-outside',
-          reason: `\`${argv.slice(0, 1).map(readable).join('')} ${effect.word}\` changes ${where}, outside of ${roots.join(', ')}`,
-          guidance: 'Work inside the project directory.',
-          words: [readable(argv[0] ?? ''), effect.word],
-          dangerous: false,
-        })
+        walker.add(
+          objection('ask', 'write-outside', words, {
+            why: ` changes ${where}, outside of ${roots.join(', ')}`,
+            guidance: 'Work inside the project directory.',
+          }),
+        )
       }
     },
     opaque: (what, walker, words) => {
       const file = /script/.test(what)
       if (policy.preset === 'open' || (policy.preset === 'careful' && file)) return
-      walker.add({
-        decision: policy.preset === 'readonly' ? 'deny' : 'ask',
-        rule: 'unknown-code',
-        reason: `\`${words.map(readable).join(' ')}\`: ${what}`,
-        guidance: 'Save the code to a file, read it, then run that file.',
-        words: words.map(readable),
-        dangerous: false,
-      })
+      walker.add(
+        objection(policy.preset === 'readonly' ? 'deny' : 'ask', 'unknown-code', words.map(readable), {
+          why: `: ${what}`,
+          guidance: 'Save the code to a file, read it, then run that file.',
+        }),
+      )
     },
   }
 }
@@ -95,50 +88,32 @@ function applies(rule: CompiledRule, argv: readonly string[]): boolean {
 }
 
 function byRule(rule: CompiledRule, argv: readonly string[], walker: Walker): void {
-  walker.add({
-    decision: rule.decision,
-    rule: `policy:${rule.name}`,
-    reason:
-      rule.reason ??
-      `\`${argv.map(readable).join(' ')}\` is ${rule.decision === 'deny' ? 'forbidden' : 'to be asked about'} by the policy of this project`,
-    guidance:
-      rule.guidance ??
-      (rule.decision === 'deny'
-        ? 'Find a way without this command, or ask the person to run it.'
-        : 'Wait for the person to agree, or find a way without this command.'),
-    words: argv.map(readable),
-    dangerous: false,
+  const denies = rule.decision === 'deny'
+  const usual = objection(rule.decision, `policy:${rule.name}`, argv.map(readable), {
+    why: ` is ${denies ? 'forbidden' : 'to be asked about'} by the policy of this project`,
+    guidance: denies
+      ? 'Find a way without this command, or ask the person to run it.'
+      : 'Wait for the person to agree, or find a way without this command.',
   })
+  walker.add({ ...usual, reason: rule.reason ?? usual.reason, guidance: rule.guidance ?? usual.guidance })
 }
 
 function byPreset(policy: Policy, argv: readonly string[], shell: ShellState, walker: Walker): void {
   const name = basename(plain(argv[0] ?? ''))
-  if (policy.preset === 'careful') {
-    const doubt = carefulAbout(name, argv, shell)
-    if (doubt)
-      walker.add({
-        decision: 'ask',
-        rule: doubt.rule,
-        reason: `\`${argv.map(readable).join(' ')}\` ${doubt.why}`,
-        guidance: doubt.guidance,
-        words: argv.map(readable),
-        dangerous: false,
-      })
-  } else if (policy.preset === 'readonly' && !onlyReads(name, argv, shell)) {
-    walker.add({
-      decision: 'deny',
-      rule: 'read-only',
-      reason: `\`${argv.map(readable).join(' ')}\` is not known to only read, and this policy only lets commands read`,
-      guidance: 'Use commands that only look: ls, cat, grep, find, git log, git diff.',
-      words: argv.map(readable),
-      dangerous: false,
-    })
-  }
+  const doubt = policy.preset === 'careful' ? carefulAbout(name, argv, shell) : undefined
+  if (doubt) walker.add(objection('ask', doubt.rule, argv.map(readable), doubt))
+  if (policy.preset === 'readonly' && !onlyReads(name, argv, shell))
+    walker.add(
+      objection('deny', 'read-only', argv.map(readable), {
+        why: ' is not known to only read, and this policy only lets commands read',
+        guidance: 'Use commands that only look: ls, cat, grep, find, git log, git diff.',
+      }),
+    )
 }
 
 /** Whether an effect lands in a protected path: below it, at it, or by taking away a directory around it. */
 function reaches(effect: Effect, path: string, shown: string, place: (path: string) => string): boolean {
   if (!/^[~/]/.test(path)) return `${shown}/`.includes(`/${path.replace(/^\.\//, '').replace(/\/$/, '')}/`)
   const absolute = place(path)
-  return isWithin(shown, absolute) || (/tree|move/.test(effect.kind) && isWithin(absolute, shown))
+  return isInside(shown, absolute) || (/tree|move/.test(effect.kind) && isInside(absolute, shown))
 }

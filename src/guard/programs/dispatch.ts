@@ -46,7 +46,8 @@ export function isKnownProgram(name: string): boolean {
 export function dispatch(call: Call): Alternatives {
   const head = call.argv[0] ?? ''
   if (head === '') return NOTHING
-  if (call.prefix) for (const name of call.prefix.names) judgeVariable(name, call.prefix.shell.get(name).values, call)
+  const { external, ways = [call.argv] } = call.details
+  for (const name of call.details.prefix?.names ?? []) judgeVariable(name, call.environment.get(name).values, call)
   if (head.includes(UNKNOWN) && basename(head).includes(UNKNOWN)) {
     call.walker.settings.observer.command(call.argv, call.shell, call.walker)
     call.walker.settings.observer.opaque('the program is not known here', call.walker, call.argv)
@@ -55,10 +56,10 @@ export function dispatch(call: Call): Alternatives {
   if (hasWildcard(head)) return byPattern(call, head)
   const bare = plain(head)
   if (!bare.includes('/')) {
-    if (call.external) return runProgram(call, bare)
+    if (external) return runProgram(call, bare)
     if (call.shell.functions.has(bare)) {
-      const ways = (call.ways ?? [call.argv]).map((argv) => argv.slice(1))
-      return call.walker.call(bare, ways, inPrefix(call), call.stdin)
+      const args = ways.map((argv) => argv.slice(1))
+      return call.walker.call(bare, args, inPrefix(call), call.stdin)
     }
     const alias = call.shell.aliases.get(bare)
     if (alias !== undefined) return expandAlias(call, bare, alias)
@@ -68,8 +69,7 @@ export function dispatch(call: Call): Alternatives {
 }
 
 function inPrefix(call: Call): Call['shell'] {
-  for (const name of call.prefix?.names ?? [])
-    call.shell.variables.set(name, call.prefix?.shell.get(name) ?? { values: ANYTHING })
+  for (const name of call.details.prefix?.names ?? []) call.shell.variables.set(name, call.environment.get(name))
   return call.shell
 }
 
@@ -81,7 +81,7 @@ function expandAlias(call: Call, name: string, text: string): Alternatives {
   const before = call.shell.positionalWays
   call.shell.aliases.delete(name)
   let line = text
-  let words = call.argv.slice(1)
+  let words = call.args
   for (let next; /[ \t]$/.test(line) && (next = call.shell.aliases.get(words[0] ?? '')) !== undefined;) {
     line += next
     words = words.slice(1)
@@ -98,9 +98,9 @@ function expandAlias(call: Call, name: string, text: string): Alternatives {
 /** `/???/rm`, `/bin/r?`: every program of the tables that the pattern can mean. */
 function byPattern(call: Call, head: string): Alternatives {
   const pattern = basename(head)
-  if (isConstant(pattern)) return runProgram({ ...call, argv: [pattern, ...call.argv.slice(1)] }, pattern)
+  if (isConstant(pattern)) return runProgram(call.withArgv([pattern, ...call.args]), pattern)
   for (const name of [...PROGRAMS.keys()].filter((known) => globMatches(pattern, known)).slice(0, 40))
-    runProgram({ ...call, argv: [name, ...call.argv.slice(1)] }, name)
+    runProgram(call.withArgv([name, ...call.args]), name)
   return ANYTHING
 }
 
@@ -109,8 +109,7 @@ const SYSTEM_PROGRAMS =
 
 function byPath(call: Call, path: string, hops = 8): Alternatives {
   const stands = hops > 0 ? call.walker.namesakes.meaning(path) : undefined
-  if (stands !== undefined && stands !== path)
-    return byPath({ ...call, argv: [stands, ...call.argv.slice(1)] }, stands, hops - 1)
+  if (stands !== undefined && stands !== path) return byPath(call.withArgv([stands, ...call.args]), stands, hops - 1)
   if (call.shell.files.has(path)) {
     call.walker.settings.observer.command(call.argv, call.shell, call.walker)
     const [text] = call.shell.files.get(path) ?? []
@@ -118,11 +117,11 @@ function byPath(call: Call, path: string, hops = 8): Alternatives {
     const language = shebang
       ? interpreterName(basename(shebang[1] === '/usr/bin/env' ? (shebang[2] ?? '') : (shebang[1] ?? '')))
       : undefined
-    if (language !== undefined) return interpret({ ...call, argv: [language, path] }, language) ?? ANYTHING
-    return runFile(call, path, call.argv.slice(1)) ?? ANYTHING
+    if (language !== undefined) return interpret(call.withArgv([language, path]), language) ?? ANYTHING
+    return runFile(call, path, call.args) ?? ANYTHING
   }
   const script = /^\/etc\/(?:rc\.d\/)?init\.d\/([^/]+)$/.exec(path)?.[1]
-  if (script !== undefined) return runProgram({ ...call, argv: ['service', script, ...call.argv.slice(1)] }, 'service')
+  if (script !== undefined) return runProgram(call.withArgv(['service', script, ...call.args]), 'service')
   // `/lib64/ld-linux-x86-64.so.2 /bin/rm ...`: the loader runs its first operand.
   if (/^\/(?:usr\/)?lib\w*\/(?:[\w-]+\/)?ld-(?:linux|musl)[\w.-]*$/.test(path)) {
     const at = call.argv.findIndex((word, i) => i > 0 && !word.startsWith('-'))
@@ -141,23 +140,23 @@ function byPath(call: Call, path: string, hops = 8): Alternatives {
 
 /** `isFound`: its path is known, nothing is searched on PATH. */
 function runProgram(call: Call, name: string, isFound = false): Alternatives {
-  call.walker.settings.observer.command(call.argv, call.prefix?.shell ?? call.shell, call.walker)
+  call.walker.settings.observer.command(call.argv, call.environment, call.walker)
   const written = isFound || Object.hasOwn(BUILTINS, name) ? undefined : writtenOnPath(call, name)
   if (written !== undefined) return byPath(call, written)
   const programs = PROGRAMS.get(name) ?? (name.startsWith('mkfs.') ? PROGRAMS.get('mkfs') : undefined)
   let out: Alternatives | undefined
   // What a program starts inherits the variables in front of it; a builtin changes the shell itself.
-  const started = call.prefix && !Object.hasOwn(BUILTINS, name) ? { ...call, shell: call.prefix.shell } : call
+  const started = call.details.prefix && !Object.hasOwn(BUILTINS, name) ? call.withShell(call.environment) : call
   for (const program of programs ?? []) {
     const printed = program(started, name)
     if (out === undefined && printed !== undefined) out = printed as Alternatives
   }
   if (interpreterName(name) !== undefined) return (interpret(call, name) as Alternatives | undefined) ?? out ?? ANYTHING
   if (!programs) {
-    const isSearched = !isFound && (call.external || !name.includes('/'))
+    const isSearched = !isFound && (call.details.external || !name.includes('/'))
     const real = isSearched ? onPath(call, name) : undefined
-    if (real !== undefined) return runProgram({ ...call, argv: [real, ...call.argv.slice(1)] }, real)
-    if (!call.external && call.shell.functions.has(NOT_FOUND))
+    if (real !== undefined) return runProgram(call.withArgv([real, ...call.args]), real)
+    if (!call.details.external && call.shell.functions.has(NOT_FOUND))
       call.walker.call(NOT_FOUND, [call.argv], call.shell.fork(), call.stdin)
     unknownWrapper(call, name, isFound)
   }
@@ -186,9 +185,9 @@ function passedOn({ argv, shell, stdin, walker }: Call): Alternatives {
 const NOT_FOUND = 'command_not_found_handle'
 
 /** A name on PATH that this command has written itself. */
-function writtenOnPath({ prefix, shell }: Call, name: string): string | undefined {
+function writtenOnPath({ environment, shell }: Call, name: string): string | undefined {
   if (shell.files.size === 0 || name.includes('/')) return undefined
-  return directoriesOfPath(prefix?.shell ?? shell)
+  return directoriesOfPath(environment)
     .flatMap((directory) => shell.cwd.map((cwd) => resolvePath(`${directory || '.'}/${name}`, cwd)))
     .find((path) => shell.files.has(path))
 }
@@ -241,9 +240,9 @@ function unknownWrapper(call: Call, name: string, isFound: boolean): void {
     const [, option, value] = /^(--?[\w-]+)[=:](.*)$/s.exec(plain(word)) ?? []
     const text = option === undefined ? plain(word) : (value ?? '')
     if (!TYPISTS.has(name) && !RUN_OPTION.test(option ?? plain(call.argv[i - 1] ?? ''))) continue
-    if (GIVEN_TEXT.test(text)) call.walker.tryScript(text.replace(/^(?:[\w-]+:|["'!])\s*/, ''), call.shell)
+    if (GIVEN_TEXT.test(text)) call.tryScript(text.replace(/^(?:[\w-]+:|["'!])\s*/, ''))
     else if (GIVEN_CALL.test(text)) judgeCode(text, 'c', call)
   }
   const at = call.argv.findIndex((word, i) => i > 0 && GIVEN_AWAY.test(plain(word)))
-  if (at > 0 && at < call.argv.length - 1) call.walker.argv(call.argv.slice(at), call.shell.fork(), null)
+  if (at > 0 && at < call.argv.length - 1) call.start(call.argv.slice(at))
 }

@@ -1,7 +1,8 @@
 /** The file tools by name, and those that only write one file or make a new name. */
+import { nameList } from '../../contract/quote.js'
 import { type Alternatives, ANYTHING, FIFO, isConstant, NOTHING, plain, unique } from '../words/text.js'
 import { rar, tar, unpacks, zip } from './files/archives.js'
-import { basename, type Call, options, type Program } from './row/call.js'
+import { basename, type Call, options, type Program, table } from './row/call.js'
 import { fd, find } from './files/find.js'
 import { fsfreeze, fuser, mount, umount } from './files/mounts.js'
 import { chattr, chcon, chmod, chown, setfacl } from './files/permissions.js'
@@ -13,30 +14,28 @@ import { cp, dd, install, lastOperandWritten, ln, mv, rsync } from './files/tran
 const writesOption =
   (short: string, long: readonly string[], takes: string): Program =>
   (call) => {
-    const given = options(call.argv.slice(1), { short: takes, long: [...long] })
+    const given = options(call.args, { short: takes, long: [...long] })
     for (const file of [
       ...[...short].flatMap((letter) => given.all(letter)),
       ...long.flatMap((name) => given.all(name)),
     ])
-      if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
-    return undefined
+      if (file !== '-') call.effect('overwrite', file)
   }
 
 /** `split --filter=CMD`: a shell runs it for each piece. */
 const split: Program = (call) => {
-  for (const line of options(call.argv.slice(1), { long: ['filter'] }).all('filter'))
-    call.walker.script(plain(line), call.shell.fork(), call.stdin)
+  for (const line of options(call.args, { long: ['filter'] }).all('filter')) call.script(plain(line), call.stdin)
   // The pieces: `xaa`, `xab` ..., or with another name in front.
-  const given = options(call.argv.slice(1), { short: 'abClnt', long: ['bytes', 'lines'] })
+  const given = options(call.args, { short: 'abClnt', long: ['bytes', 'lines'] })
   const [file = '-', prefix = 'x'] = given.operands
-  const [text, ...others] = (file === '-' ? call.stdin : call.walker.streams.contents(file, call.shell)) ?? []
+  const [text, ...others] = (file === '-' ? call.stdin : call.contents(file)) ?? []
   if (text === undefined) return ANYTHING
   const size = Number(given.get('b', 'bytes'))
   const lines = Number(given.get('l', 'lines'))
   const whole = others.length > 0 || !isConstant(text)
   const pieces = whole ? [] : piecesOf(text, size > 0 ? `[^]{1,${size}}` : lines > 0 ? `(?:.*\n?){1,${lines}}` : '[^]+')
   for (const [at, piece] of (pieces.length > 0 ? pieces : [text]).slice(0, 26).entries())
-    call.walker.streams.write(`${prefix}a${String.fromCharCode(97 + at)}`, [piece], false, call.shell)
+    call.write(`${prefix}a${String.fromCharCode(97 + at)}`, [piece])
   return ANYTHING
 }
 
@@ -46,55 +45,47 @@ function piecesOf(text: string, piece: string): string[] {
 
 /** `gio trash FILES`, `gio remove FILES`. */
 const gio: Program = (call) => {
-  const [verb = '', ...words] = options(call.argv.slice(1)).operands
-  if (/^(?:trash|remove)$/.test(verb))
-    for (const word of words) call.walker.effect('delete-tree', word, call.shell, call.argv)
-  return undefined
+  const [verb = '', ...words] = options(call.args).operands
+  if (/^(?:trash|remove)$/.test(verb)) call.effects('delete-tree', words)
 }
 
 const sponge: Program = (call) => {
-  const given = options(call.argv.slice(1))
+  const given = options(call.args)
   for (const word of given.operands) {
-    call.walker.effect('overwrite', word, call.shell, call.argv)
-    call.walker.streams.write(word, call.stdin ?? ANYTHING, given.has('a'), call.shell)
+    call.effect('overwrite', word)
+    call.write(word, call.stdin ?? ANYTHING, given.has('a'))
   }
   return NOTHING
 }
 
 /** `sort --compress-program=FILE` starts it for its temporary files. */
 const sort: Program = (call, name) => {
-  for (const program of options(call.argv.slice(1), { short: 'okStTC', long: ['compress-program'] }).all(
-    'compress-program',
-  ))
-    call.walker.external([program], call.shell.fork(), null)
-  const given = options(call.argv.slice(1), { short: 'okStTC', long: ['output'] })
-  const [file] = given.operands
-  const text = file === undefined ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(file, call.shell)
-  for (const output of given.all('o', 'output')) call.walker.streams.write(output, text, false, call.shell)
+  const given = options(call.args, { short: 'okStTC', long: ['output', 'compress-program'] })
+  for (const program of given.all('compress-program')) call.startExternal([program])
+  const [file = '-'] = given.operands
+  const text = call.input(file)
+  for (const output of given.all('o', 'output')) call.write(output, text)
   return writesOption('o', ['output'], 'okStTC')(call, name)
 }
 
 /** `csplit - N`: two pieces of its input. */
 const csplit: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'bfn', long: ['prefix'] })
+  const given = options(call.args, { short: 'bfn', long: ['prefix'] })
   const [file = '-'] = given.operands
-  const text = file === '-' ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(file, call.shell)
-  for (const piece of ['00', '01', '02'])
-    call.walker.streams.write(`${given.get('f', 'prefix') ?? 'xx'}${piece}`, text, false, call.shell)
-  return undefined
+  const text = call.input(file)
+  for (const piece of ['00', '01', '02']) call.write(`${given.get('f', 'prefix') ?? 'xx'}${piece}`, text)
 }
 
 const fallocate: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'lo', long: ['length', 'offset'] })
+  const given = options(call.args, { short: 'lo', long: ['length', 'offset'] })
   if (given.has('p', 'z', 'c', 'punch-hole', 'zero-range', 'collapse-range', 'd'))
-    for (const word of given.operands) call.walker.effect('overwrite', word, call.shell, call.argv)
+    call.effects('overwrite', given.operands)
   return NOTHING
 }
 
 /** `mkdir`, `touch`, `mkfifo`: new names, nothing lost. */
 const create: Program = (call) => {
-  for (const word of options(call.argv.slice(1), { short: 'mdrt', long: ['mode', 'date', 'reference'] }).operands)
-    call.walker.effect('create', word, call.shell, call.argv)
+  call.effects('create', options(call.args, { short: 'mdrt', long: ['mode', 'date', 'reference'] }).operands)
   return NOTHING
 }
 
@@ -102,7 +93,7 @@ const create: Program = (call) => {
 const downloads =
   (named: Program, always: boolean): Program =>
   (call, name) => {
-    const given = options(call.argv.slice(1), {
+    const given = options(call.args, {
       short: always ? 'OoaPUtTQeB' : 'oDHXdFuAebcTKmrxwzE',
       long: ['output', 'output-dir', 'output-document', 'directory-prefix', 'header', 'data', 'user', 'request', 'url'],
     })
@@ -112,12 +103,7 @@ const downloads =
       for (const address of given.operands) {
         const file = basename(plain(address).replace(/[?#].*$/, ''))
         if (file !== '' && /\//.test(address))
-          call.walker.effect(
-            directory?.startsWith('/') ? 'overwrite' : 'create',
-            `${directory ?? '.'}/${file}`,
-            call.shell,
-            call.argv,
-          )
+          call.effect(directory?.startsWith('/') ? 'overwrite' : 'create', `${directory ?? '.'}/${file}`)
       }
     }
     const written = named(call, name)
@@ -130,13 +116,13 @@ function copied(call: Call, addresses: readonly string[], given: ReturnType<type
     const path = /^file:\/\/(?:localhost|127\.0\.0\.1)?(\/.*)$/is.exec(plain(address))?.[1]
     if (path === undefined) return []
     const isInput = /^\/(?:dev|proc\/self)\/(?:stdin|fd\/0)$/.test(path)
-    const text = isInput ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(path, call.shell)
+    const text = isInput ? (call.stdin ?? ANYTHING) : call.contents(path)
     const files = [
       ...given.all('o'),
       ...given.all('output'),
       ...(given.has('O', 'remote-name') ? [basename(path)] : []),
     ]
-    for (const file of files) call.walker.streams.write(file, text, false, call.shell)
+    for (const file of files) call.write(file, text)
     return files.length > 0 ? [] : [...text]
   })
   return printed.length > 0 ? unique(printed) : undefined
@@ -144,58 +130,34 @@ function copied(call: Call, addresses: readonly string[], given: ReturnType<type
 
 export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   rm,
-  rimraf: removeTrees(),
-  'rimraf.js': removeTrees(),
-  'del-cli': removeTrees(),
-  trash: removeTrees(),
-  'trash-put': removeTrees(),
-  rip: removeTrees(),
-  srm: removeTrees(),
-  sfill: removeTrees(),
-  wipe: removeTrees(),
+  ...table(nameList('rimraf rimraf.js del-cli trash trash-put rip srm sfill wipe'), removeTrees),
   unlink: removeFiles,
   exch: (call) => {
-    for (const word of options(call.argv.slice(1)).operands) call.walker.effect('move', word, call.shell, call.argv)
+    call.effects('move', options(call.args).operands)
     return NOTHING
   },
-  'Remove-Item': removeItem,
-  'remove-item': removeItem,
-  ri: removeItem,
+  ...table(nameList('Remove-Item remove-item ri'), removeItem),
   rclone,
   cmake,
-  shred,
-  scrub: shred,
+  ...table(nameList('shred scrub'), shred),
   truncate,
   mv,
-  cp,
-  gcp: cp,
-  install,
-  ginstall: install,
+  ...table(nameList('cp gcp'), cp),
+  ...table(nameList('install ginstall'), install),
   ln,
-  dd,
-  dcfldd: dd,
-  sg_dd: dd,
-  sgp_dd: dd,
-  dc3dd: dd,
+  ...table(nameList('dd dcfldd sg_dd sgp_dd dc3dd'), dd),
   ddrescue: lastOperandWritten('bcdDeEikKlLmopPrRsStTvxyz'),
   dd_rescue: lastOperandWritten('bBmsSAy'),
   pv: writesOption('o', ['output'], 'o'),
   chmod,
-  chown,
-  chgrp: chown,
+  ...table(nameList('chown chgrp'), chown),
   setfacl,
   chattr,
   chcon,
-  find,
-  gfind: find,
-  bfs: find,
-  fd,
-  fdfind: fd,
-  rsync,
-  openrsync: rsync,
-  tar,
-  bsdtar: tar,
-  gtar: tar,
+  ...table(nameList('find gfind bfs'), find),
+  ...table(nameList('fd fdfind'), fd),
+  ...table(nameList('rsync openrsync'), rsync),
+  ...table(nameList('tar bsdtar gtar'), tar),
   zip,
   unzip: unpacks('dxP', [], []),
   cpio: unpacks('DFEHCIMORW', ['directory', 'file', 'pattern-file', 'format'], ['i', 'extract']),
@@ -203,11 +165,9 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   gio,
   sponge,
   fallocate,
-  mkdir: create,
-  touch: create,
+  ...table(nameList('mkdir touch'), create),
   mkfifo: (call, name) => {
-    for (const word of options(call.argv.slice(1), { short: 'mZ', long: ['mode'] }).operands)
-      call.walker.streams.write(word, [FIFO], false, call.shell)
+    for (const word of options(call.args, { short: 'mZ', long: ['mode'] }).operands) call.write(word, [FIFO])
     return create(call, name)
   },
   sort,
@@ -219,9 +179,6 @@ export const FILE_PROGRAMS: Readonly<Record<string, Program>> = {
   umount,
   fsfreeze,
   fuser,
-  '7z': sevenZip,
-  '7za': sevenZip,
-  '7zr': sevenZip,
-  '7zz': sevenZip,
+  ...table(nameList('7z 7za 7zr 7zz'), sevenZip),
   'qemu-img': qemuImage,
 }

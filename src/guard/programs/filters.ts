@@ -27,18 +27,12 @@ import {
 function inputs(call: Parameters<Program>[0], files: readonly string[]): Alternatives {
   if (files.length === 0) return call.stdin ?? ANYTHING
   let all: Alternatives = ['']
-  for (const file of files) {
-    const text =
-      file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
-        ? (call.stdin ?? ANYTHING)
-        : call.walker.streams.contents(file, call.shell)
-    all = unique(all.flatMap((before) => text.map((more) => before + more)))
-  }
+  for (const file of files) all = unique(all.flatMap((before) => call.input(file).map((more) => before + more)))
   return all
 }
 
 export const cat: Program = (call) => {
-  const { operands } = options(call.argv.slice(1))
+  const { operands } = options(call.args)
   const [file = ''] = operands
   // A program that is copied this way stays what it is.
   if (operands.length === 1 && /^(?:\/usr)?\/s?bin\/[\w.-]+$/.test(file)) return [`exec ${file} "$@"\n`]
@@ -49,10 +43,10 @@ export const cat: Program = (call) => {
 export const through =
   (short: string): Program =>
   (call) =>
-    inputs(call, options(call.argv.slice(1), { short }).operands)
+    inputs(call, options(call.args, { short }).operands)
 
 export const headTail: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'nc', long: ['lines', 'bytes'] })
+  const given = options(call.args, { short: 'nc', long: ['lines', 'bytes'] })
   const count = Number(
     given.get('n', 'lines') ??
       (given.flags.find((flag) => /^\d$/.test(flag)) ? given.flags.filter((flag) => /^\d$/.test(flag)).join('') : 10),
@@ -95,20 +89,20 @@ function encode(texts: Alternatives, work: (text: string) => string): Alternativ
 }
 
 export const base64: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'wio', long: ['wrap', 'input', 'output'] })
+  const given = options(call.args, { short: 'wio', long: ['wrap', 'input', 'output'] })
   const texts = inputs(call, [...given.operands, ...given.all('i', 'input')])
   return given.has('d', 'D', 'decode') ? decode(texts, decodeBase64) : encode(texts, encodeBase64)
 }
 
 export const base32: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'w' })
+  const given = options(call.args, { short: 'w' })
   const texts = inputs(call, given.operands)
   return given.has('d', 'decode') ? decode(texts, decodeBase32) : encode(texts, encodeBase32)
 }
 
 /** The encoding is an option. */
 export const basenc: Program = (call, name) => {
-  const words = call.argv.slice(1).map(plain)
+  const words = call.args.map(plain)
   const decodes = words.some((word) => /^(?:-\w*d\w*|--decode)$/.test(word))
   const texts = inputs(call, options(words, { short: 'w' }).operands)
   if (words.includes('--base16')) return decodes ? decode(texts, decodeHex) : encode(texts, encodeHex)
@@ -116,17 +110,17 @@ export const basenc: Program = (call, name) => {
 }
 
 export const xxd: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'cgls' })
+  const given = options(call.args, { short: 'cgls' })
   const texts = inputs(call, given.operands.slice(0, 1))
   return given.has('r') ? decode(texts, decodeHex) : encode(texts, encodeHex)
 }
 
 /** od and hexdump. */
 export const hexes: Program = (call) =>
-  encode(inputs(call, options(call.argv.slice(1), { short: 'AjNStwens' }).operands), encodeHex)
+  encode(inputs(call, options(call.args, { short: 'AjNStwens' }).operands), encodeHex)
 
 export const openssl: Program = (call) => {
-  const [verb, ...rest] = call.argv.slice(1)
+  const [verb, ...rest] = call.args
   const words = rest.map((word) => word.replace(/^--/, '-'))
   const plainBase64 =
     verb === 'base64' ||
@@ -140,7 +134,7 @@ export const openssl: Program = (call) => {
 }
 
 export const tr: Program = (call) => {
-  const given = options(call.argv.slice(1))
+  const given = options(call.args)
   const [from = '', to = ''] = given.operands.map((set) => trSet(plain(set)))
   return decode(call.stdin ?? ANYTHING, (text) => {
     const source = [...from]
@@ -180,7 +174,7 @@ function trSet(set: string): string {
 }
 
 export const rev: Program = (call) =>
-  decode(inputs(call, options(call.argv.slice(1)).operands), (text) =>
+  decode(inputs(call, options(call.args).operands), (text) =>
     text
       .split('\n')
       .map((line) => [...line].reverse().join(''))
@@ -189,13 +183,13 @@ export const rev: Program = (call) =>
 
 export const tac: Program = (call) =>
   decode(
-    inputs(call, options(call.argv.slice(1)).operands),
+    inputs(call, options(call.args).operands),
     (text) => `${text.replace(/\n$/, '').split('\n').reverse().join('\n')}\n`,
   )
 
 /** Columns of several files side by side, or with -s the lines of each in one. */
 export const paste: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'd', long: ['delimiters'] })
+  const given = options(call.args, { short: 'd', long: ['delimiters'] })
   const glue = unescape(plain(given.get('d', 'delimiters') ?? '\t')).slice(0, 1)
   const texts = (given.operands.length > 0 ? given.operands : ['-']).map((file) => inputs(call, [file])[0] ?? UNKNOWN)
   if (!texts.every(isConstant)) return texts.some(isEverything) ? texts.filter(isEverything) : ANYTHING
@@ -209,7 +203,7 @@ export const paste: Program = (call) => {
 }
 
 export const cut: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'dfcb', long: ['delimiter', 'fields', 'characters', 'bytes'] })
+  const given = options(call.args, { short: 'dfcb', long: ['delimiter', 'fields', 'characters', 'bytes'] })
   const list = given.get('f', 'fields') ?? given.get('c', 'characters') ?? given.get('b', 'bytes') ?? ''
   const separator = given.get('f', 'fields') === undefined ? '' : (given.get('d', 'delimiter') ?? '\t')
   const texts = inputs(call, given.operands)
@@ -238,7 +232,7 @@ function inRange(range: string, index: number): boolean {
 
 /** A pattern that lets every pid or name through keeps "everything" everything; any other picks something out. */
 export const grep: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'ABCefmdD', long: ['regexp', 'file', 'max-count'] })
+  const given = options(call.args, { short: 'ABCefmdD', long: ['regexp', 'file', 'max-count'] })
   const pattern = given.get('e', 'regexp') ?? given.operands[0] ?? ''
   const files = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
   const texts = inputs(call, files)
@@ -264,23 +258,23 @@ function matchingLines(text: string, pattern: string, inverted: boolean, fixed: 
 
 /** `comm -23 <(ls) keep`: of the lines of one file those that the other has not. */
 export const comm: Program = (call) => {
-  const { operands } = options(call.argv.slice(1))
+  const { operands } = options(call.args)
   const all = operands.flatMap((file) => inputs(call, [file])).filter(isEverything)
   return all.length > 0 ? all : undefined
 }
 
 /** Filters whose effect on text is not computed: known input becomes unknown text. */
 export const opaqueFilter: Program = (call) => {
-  const given = options(call.argv.slice(1))
+  const given = options(call.args)
   const texts = inputs(call, given.operands)
   return texts.every((text) => isConstant(text) && text !== '') ? [UNREADABLE] : ANYTHING
 }
 
 /** Compressors and their way back: what went in comes out again; packed text from elsewhere is unknown. */
 export const compressed: Program = (call, name) => {
-  const given = options(call.argv.slice(1), { short: 'bSTM' })
+  const given = options(call.args, { short: 'bSTM' })
   const unpacks = /^(?:un|gunz|bunz)|cat$/.test(name) || given.has('d', 'decompress', 'uncompress')
-  if (given.operands.length > 0 && !unpacks) return undefined
+  if (given.operands.length > 0 && !unpacks) return
   const texts = inputs(call, given.operands)
   if (!unpacks) return unique(texts.map((text) => (text === UNKNOWN ? text : PACKED + text)))
   return texts.some((text) => text.startsWith(PACKED))

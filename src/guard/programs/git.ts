@@ -22,38 +22,38 @@ const GIT_COMMAND_VERBS = nameSet(`
 const KEPT_CONFIG = '/dev/git-config/'
 
 export const git: Program = (call) => {
-  const words = call.argv.slice(1).map(plain)
+  const words = call.args.map(plain)
   const inner = call.shell.fork()
   const aliases = new Map<string, string>()
   let i = 0
   let elsewhere = false
+  const enter = (path: string): void => {
+    inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(path, cwd)))
+  }
   for (; i < words.length; i++) {
     const word = words[i] ?? ''
-    const alias = word === '-c' ? /^alias\.([^=]+)=!(.*)$/s.exec(words[i + 1] ?? '') : null
-    if (alias) aliases.set(alias[1] ?? '', alias[2] ?? '')
-    if (word === '-C') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
-    if (word === '-c') gitConfig(words[i + 1] ?? '', call)
-    const moved = word === '-c' ? /^core\.worktree=(.+)$/i.exec(words[i + 1] ?? '')?.[1] : undefined
-    if (moved !== undefined) {
-      elsewhere = true
-      inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(moved, cwd)))
+    const next = words[i + 1] ?? ''
+    if (word === '-C' || word === '--work-tree') enter(next)
+    if (word === '-c') {
+      const [, alias, line] = /^alias\.([^=]+)=!(.*)$/s.exec(next) ?? []
+      if (alias !== undefined) aliases.set(alias, line ?? '')
+      gitConfig(next, call)
+      const tree = /^core\.worktree=(.+)$/i.exec(next)?.[1]
+      elsewhere ||= tree !== undefined
+      if (tree !== undefined) enter(tree)
     }
     // git refuses an empty name of a directory.
-    if (/^--(?:git-dir|work-tree)=$/.test(word)) return undefined
-    if (word.startsWith('--work-tree='))
-      inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(word.slice('--work-tree='.length), cwd)))
-    if (word.startsWith('--work-tree')) elsewhere = true
-    if (word === '--work-tree') inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(words[i + 1] ?? '', cwd)))
+    if (/^--(?:git-dir|work-tree)=$/.test(word)) return
+    if (word.startsWith('--work-tree=')) enter(word.slice('--work-tree='.length))
+    elsewhere ||= word.startsWith('--work-tree')
     if (/^(-C|-c|--git-dir|--work-tree|--namespace|--exec-path)$/.test(word)) i++
     else if (!word.startsWith('-')) break
   }
-  const environment = call.prefix?.shell ?? call.shell
+  const { environment } = call
   const set = (name: string): boolean => environment.get(name).values.some((value) => value !== '' && value !== UNKNOWN)
   const settings = Number(environment.get('GIT_CONFIG_COUNT').values[0]) || 0
   for (let at = 0; at < Math.min(settings, 20); at++) {
-    const [key, value] = [environment.get(`GIT_CONFIG_KEY_${at}`), environment.get(`GIT_CONFIG_VALUE_${at}`)].map(
-      (variable) => variable.values[0] ?? '',
-    )
+    const [key, value] = ['KEY', 'VALUE'].map((part) => environment.get(`GIT_CONFIG_${part}_${at}`).values[0] ?? '')
     if (key && known(value)) gitConfig(`${key}=${value}`, call)
   }
   for (const name of ['GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG'])
@@ -76,12 +76,12 @@ export const git: Program = (call) => {
       const located = locate(resolvePath('.', cwd), call.shell.home)
       const hard = verb !== 'clean' && rest.some((word) => /^(?:--hard|-f|--force|--merge|\.)$/.test(word))
       if ((located?.place === 'root' && (elsewhere || hard)) || (located?.place === 'system' && elsewhere))
-        call.walker.report(located.place === 'root' ? 'wipe-root' : 'wipe-system', ['git', verb], located.shown)
+        call.report(located.place === 'root' ? 'wipe-root' : 'wipe-system', ['git', verb], located.shown)
       // A repository of its own keeps what is in a home; that of a project has nothing to do there.
       if (located?.place === 'home' && elsewhere && hard && !ownDirectory)
-        call.walker.report('wipe-home', ['git', verb], located.shown)
+        call.report('wipe-home', ['git', verb], located.shown)
     }
-  for (const word of rest) if (word.startsWith('ext::')) call.walker.tryScript(word.slice('ext::'.length), call.shell)
+  for (const word of rest) call.tryMatches(word, /^ext::(.*)$/gs)
   for (const [at, word] of rest.entries()) {
     const file = /^--output=(.*)$/s.exec(word)?.[1] ?? (word === '--output' ? rest[at + 1] : undefined)
     if (file !== undefined) call.walker.effect('overwrite', file, inner, call.argv)
@@ -151,10 +151,9 @@ export const git: Program = (call) => {
     return given.length > 0 ? given : undefined
   } else if (verb === 'hash-object') {
     const files = rest.filter((word) => !word.startsWith('-'))
-    const texts = files.flatMap((word) => [...call.walker.streams.contents(word, inner)])
-    const stored = [...(rest.includes('--stdin') ? (call.stdin ?? []) : []), ...texts].filter(
-      (text) => text !== UNKNOWN,
-    )
+    const texts = files.flatMap((word) => call.walker.streams.contents(word, inner))
+    const input = rest.includes('--stdin') ? (call.stdin ?? []) : []
+    const stored = [...input, ...texts].filter((text) => text !== UNKNOWN)
     if (stored.length > 0) return stored.map((text) => `${OBJECT}${Array.from(text, hexOf).join('')}\n`)
   } else if (verb === 'config') {
     const [key = '', value = ''] = rest.filter((word) => !word.startsWith('-') && !/^[sg]et$/.test(word))
@@ -164,7 +163,6 @@ export const git: Program = (call) => {
     if (value !== '') call.shell.files.set(place, [`${value}\n`])
     else return call.shell.files.get(place)
   }
-  return undefined
 }
 
 /** In the place of the name that `git hash-object` prints: what the object holds. */
@@ -184,15 +182,15 @@ function gitConfig(setting: string, call: Call): void {
   const at = setting.indexOf('=')
   const [key, value] = [setting.slice(0, at), setting.slice(at + 1)]
   // From then on its work is the whole file system.
-  if (/^core\.worktree$/i.test(key) && value === '/') call.walker.report('wipe-root', ['git', 'config', key, value])
+  if (/^core\.worktree$/i.test(key) && value === '/') call.report('wipe-root', ['git', 'config', key, value])
   if (/^include(?:if\..*)?\.path$/i.test(key)) gitFile(value, call)
-  if (at > 0 && GIT_COMMAND_KEYS.test(key)) call.walker.tryScript(value.replace(/^!/, ''), call.shell)
+  if (at > 0 && GIT_COMMAND_KEYS.test(key)) call.tryScript(value.replace(/^!/, ''))
 }
 
 /** A file of settings that is read in the place of, or beside, the usual ones. */
 function gitFile(path: string, call: Call): void {
-  for (const text of call.walker.streams.contents(path, call.shell))
-    if (known(text)) for (const line of commandsOfGitConfig(plain(text))) call.walker.tryScript(line, call.shell)
+  for (const text of call.contents(path))
+    if (known(text)) for (const line of commandsOfGitConfig(plain(text))) call.tryScript(line)
 }
 
 /** The commands in the text of a git configuration. */

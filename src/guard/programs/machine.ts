@@ -2,7 +2,7 @@
 import { nameList } from '../../contract/quote.js'
 import { plain, readable, TREE, UNKNOWN } from '../words/text.js'
 import { ACCOUNT_PROGRAMS } from './machine/accounts.js'
-import { fieldsOf, options, type Program, table } from './row/call.js'
+import { fieldsOf, options, type Program, reportsOn, table } from './row/call.js'
 import { cronJobs } from './machine/cron.js'
 import { DISK_PROGRAMS } from './machine/disks.js'
 import { NETWORK_PROGRAMS } from './machine/network.js'
@@ -10,25 +10,24 @@ import { POWER_PROGRAMS } from './machine/power.js'
 import { SIGNAL_PROGRAMS } from './machine/signals.js'
 
 const crontab: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'u' })
+  const given = options(call.args, { short: 'u' })
   if (given.has('r')) {
-    call.walker.report('wipe-cron', call.argv)
-    return undefined
+    call.report('wipe-cron')
+    return
   }
-  if (given.has('l', 'e', 'T', 'V')) return undefined
+  if (given.has('l', 'e', 'T', 'V')) return
   const [file] = given.operands
   const texts =
     file === '-' || (file === undefined && call.stdin)
       ? (call.stdin ?? [])
       : file === undefined
         ? []
-        : call.walker.streams.contents(file, call.shell)
-  if (texts.length > 0 && texts.every((text) => text.trim() === '')) call.walker.report('wipe-cron', call.argv)
+        : call.contents(file)
+  if (texts.length > 0 && texts.every((text) => text.trim() === '')) call.report('wipe-cron')
   for (const text of texts) {
     if (text === UNKNOWN) continue
-    for (const job of cronJobs(text.replaceAll(UNKNOWN, ''), false)) call.walker.tryScript(job, call.shell)
+    for (const job of cronJobs(text.replaceAll(UNKNOWN, ''), false)) call.tryScript(job)
   }
-  return undefined
 }
 
 const ESSENTIAL_PACKAGE =
@@ -44,46 +43,39 @@ const FOR_BUILDS = /-(?:dev|devel|doc|dbg)(?::\w+)?$/
 /** What installs packages elsewhere is a program like others on Debian. */
 const OF_OTHERS = /^(?:rpm|dnf|yum)$/
 
+/** Words with which a package manager takes packages away; /./ for one that does nothing else. */
+const REMOVES: Readonly<Record<string, RegExp>> = {
+  ...table(nameList('apt apt-get'), /^(remove|purge|autoremove)$/),
+  aptitude: /^(remove|purge)$/,
+  dpkg: /^(-r|-P|--remove|--purge)$/,
+  rpm: /^(-e\w*|--erase)$/,
+  ...table(nameList('dnf yum'), /^(remove|erase|autoremove)$/),
+  ...table(nameList('microdnf snap opkg slackpkg'), /^remove$/),
+  ...table(nameList('zypper eopkg'), /^(remove|rm)$/),
+  pacman: /^-R\w*$|^--remove$/,
+  apk: /^del$/,
+  'nix-env': /^(-e|--uninstall)$/,
+  emerge: /^(-\w*C|--unmerge)$/,
+  pkg: /^(delete|remove)$/,
+  swupd: /^bundle-remove$/,
+  'rpm-ostree': /^(uninstall|override)$/,
+  tdnf: /^(remove|erase)$/,
+  equo: /^(remove|rm|unmerge)$/,
+  ...table(nameList('xbps-remove urpme removepkg pkg_delete'), /./),
+}
+
 const packages: Program = (call, name) => {
   const listed = call.argv.includes('-') ? (call.stdin ?? []).flatMap(fieldsOf) : []
-  const words = [...call.argv.slice(1), ...listed].map(plain)
+  const words = [...call.args, ...listed].map(plain)
   const simulated = words.some((word) =>
     /^(-s|--simulate|--just-print|--dry-run|--recon|--no-act|-p|--print|--test|--assumeno|-d|--download-only)$/.test(
       word,
     ),
   )
-  const removes: Readonly<Record<string, RegExp>> = {
-    apt: /^(remove|purge|autoremove)$/,
-    'apt-get': /^(remove|purge|autoremove)$/,
-    aptitude: /^(remove|purge)$/,
-    dpkg: /^(-r|-P|--remove|--purge)$/,
-    rpm: /^(-e\w*|--erase)$/,
-    dnf: /^(remove|erase|autoremove)$/,
-    yum: /^(remove|erase|autoremove)$/,
-    microdnf: /^remove$/,
-    zypper: /^(remove|rm)$/,
-    pacman: /^-R\w*$|^--remove$/,
-    apk: /^del$/,
-    'nix-env': /^(-e|--uninstall)$/,
-    emerge: /^(-\w*C|--unmerge)$/,
-    snap: /^remove$/,
-    'xbps-remove': /./,
-    opkg: /^remove$/,
-    pkg: /^(delete|remove)$/,
-    swupd: /^bundle-remove$/,
-    'rpm-ostree': /^(uninstall|override)$/,
-    tdnf: /^(remove|erase)$/,
-    urpme: /./,
-    slackpkg: /^remove$/,
-    removepkg: /./,
-    equo: /^(remove|rm|unmerge)$/,
-    eopkg: /^(remove|rm)$/,
-    pkg_delete: /./,
-  }
-  if (simulated && !(name === 'pacman' && words.includes('-d'))) return undefined
+  if (simulated && !(name === 'pacman' && words.includes('-d'))) return
   // The packages of another root: an image that is being built.
-  if (/(?:^| )--(?:root|installroot|sysroot|instdir)[= ](?!\/+(?: |$))\S/.test(words.join(' '))) return undefined
-  const pattern = removes[name]
+  if (/(?:^| )--(?:root|installroot|sysroot|instdir)[= ](?!\/+(?: |$))\S/.test(words.join(' '))) return
+  const pattern = REMOVES[name]
   const verb = pattern && words.find((word) => pattern.test(word))
   const ofDebian = /^(?:apt|apt-get|aptitude|dpkg)$/.test(name)
   const essential = name === 'apk' ? ESSENTIAL_TO_ALPINE : ESSENTIAL_PACKAGE
@@ -100,13 +92,12 @@ const packages: Program = (call, name) => {
       EVERY_PACKAGE.test(word) ||
       (name === 'pkg' && /^-\w*a|^--all$|^pkg$/.test(word)),
   )
-  if (verb !== undefined && hit !== undefined)
-    call.walker.report('remove-essential-package', [name, verb, readable(hit)])
+  if (verb !== undefined && hit !== undefined) call.report('remove-essential-package', [name, verb, readable(hit)])
   // `echo libc6 deinstall | dpkg --set-selections`: the next upgrade takes it away.
   const marked = words.includes('--set-selections') ? (call.stdin ?? []).flatMap((text) => text.split('\n')) : []
   for (const line of marked)
     if (/\s(?:deinstall|purge)\s*$/.test(line) && ESSENTIAL_PACKAGE.test(fieldsOf(line)[0] ?? ''))
-      call.walker.report('remove-essential-package', [name, '--set-selections', readable(line)])
+      call.report('remove-essential-package', [name, '--set-selections', readable(line)])
   // The files of a package, and every directory in which it has one.
   if (
     /^(?:dpkg|rpm|dpkg-query|pacman|apk)$/.test(name) &&
@@ -130,26 +121,10 @@ const LISTS_ALL: Readonly<Record<string, RegExp>> = {
   apk: /^info$/,
 }
 
-const grub: Program = () => undefined
-
 /** `update-initramfs -d -k all` leaves nothing to boot with. */
 const initramfs: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'kb' })
-  if (given.has('d') && given.get('k') === 'all') call.walker.report('overwrite-critical', call.argv)
-  return undefined
-}
-
-/** `bootctl remove` takes the boot loader away. */
-const bootctl: Program = (call) => {
-  if (call.argv.slice(1).some((word) => plain(word) === 'remove')) call.walker.report('overwrite-critical', call.argv)
-  return undefined
-}
-
-/** efibootmgr -B removes a boot entry. */
-const efibootmgr: Program = (call) => {
-  if (call.argv.slice(1).some((word) => /^-\w*[BO]|^--delete-boot/.test(word)))
-    call.walker.report('overwrite-critical', call.argv)
-  return undefined
+  const given = options(call.args, { short: 'kb' })
+  if (given.has('d') && given.get('k') === 'all') call.report('overwrite-critical')
 }
 
 /** Drivers of the disks that a machine runs from, and of its only network. */
@@ -159,35 +134,25 @@ const NETWORK_DRIVER =
   /^(?:virtio_net|e1000e?|igb|ixgbe|i40e|ice|r8169|tg3|bnx2x?|mlx[45]_core|ena|vmxnet3|hv_netvsc|xen_netfront)$/
 
 const modules: Program = (call, name) => {
-  const given = options(call.argv.slice(1), { short: 'Cd', long: ['config', 'dirname', 'set-version'] })
-  if (given.has('n', 'dry-run', 'show') || (name === 'modprobe' && !given.has('r', 'remove'))) return undefined
+  const given = options(call.args, { short: 'Cd', long: ['config', 'dirname', 'set-version'] })
+  if (given.has('n', 'dry-run', 'show') || (name === 'modprobe' && !given.has('r', 'remove'))) return
   const named = given.operands.map((word) => plain(word).replaceAll('-', '_'))
-  if (named.some((module) => DISK_DRIVER.test(module))) call.walker.report('host-down', call.argv)
-  else if (named.some((module) => NETWORK_DRIVER.test(module))) call.walker.report('cut-network', call.argv)
-  return undefined
+  if (named.some((module) => DISK_DRIVER.test(module))) call.report('host-down')
+  else if (named.some((module) => NETWORK_DRIVER.test(module))) call.report('cut-network')
 }
 
 /** Lines of tmpfiles.d that take something away, and `--purge`, which takes what every line has made: also /home. */
 const tmpfiles: Program = (call) => {
-  const given = options(call.argv.slice(1), { long: ['prefix', 'exclude-prefix', 'root', 'image', 'replace'] })
-  if (given.has('dry-run') || given.get('root', 'image') !== undefined) return undefined
-  if (given.has('purge') && given.operands.length === 0) call.walker.report('wipe-home', call.argv)
-  if (!given.has('remove', 'purge')) return undefined
+  const given = options(call.args, { long: ['prefix', 'exclude-prefix', 'root', 'image', 'replace'] })
+  if (given.has('dry-run') || given.get('root', 'image') !== undefined) return
+  if (given.has('purge') && given.operands.length === 0) call.report('wipe-home')
+  if (!given.has('remove', 'purge')) return
   const written = [...call.shell.files]
     .filter(([path]) => path.includes('/tmpfiles.d/'))
     .flatMap(([, text]) => [...text])
-  const named = given.operands.flatMap((file) =>
-    file === '-' ? [...(call.stdin ?? [])] : [...call.walker.streams.contents(file, call.shell)],
-  )
+  const named = given.operands.flatMap((file) => (file === '-' ? [...(call.stdin ?? [])] : call.contents(file)))
   for (const [, path = ''] of [...named, ...written].join('\n').matchAll(/^\s*[rRD][!+=~^$-]*\s+(\/\S*)/gm))
-    call.walker.effect('delete-tree', path, call.shell, call.argv)
-  return undefined
-}
-
-const kexec: Program = (call) => {
-  if (call.argv.slice(1).some((word) => /^(-e|--exec|-f|--force)$/.test(word)))
-    call.walker.report('host-down', call.argv)
-  return undefined
+    call.effect('delete-tree', path)
 }
 
 export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
@@ -196,20 +161,14 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...SIGNAL_PROGRAMS,
   crontab,
   ...NETWORK_PROGRAMS,
-  ...table(
-    nameList(`
-      apt apt-get aptitude dpkg dpkg-query rpm dnf yum microdnf zypper pacman apk nix-env emerge snap opkg
-      xbps-remove pkg pkg_delete swupd rpm-ostree tdnf urpme slackpkg removepkg equo eopkg
-    `),
-    packages,
-  ),
+  ...table([...Object.keys(REMOVES), 'dpkg-query'], packages),
   ...ACCOUNT_PROGRAMS,
-  bootctl,
-  efibootmgr,
-  kexec,
+  bootctl: reportsOn('overwrite-critical', /^remove$/),
+  efibootmgr: reportsOn('overwrite-critical', /^-\w*[BO]|^--delete-boot/),
+  kexec: reportsOn('host-down', /^(-e|--exec|-f|--force)$/),
   'systemd-tmpfiles': tmpfiles,
   modprobe: modules,
   rmmod: modules,
-  'grub-install': grub,
+  'grub-install': () => {},
   'update-initramfs': initramfs,
 }

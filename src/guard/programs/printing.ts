@@ -56,13 +56,13 @@ const echo: Program = ({ argv }) => {
 }
 
 const tee: Program = (call) => {
-  const given = options(call.argv.slice(1))
+  const given = options(call.args)
   const text = call.stdin ?? ANYTHING
   const append = given.has('a', 'append')
   for (const file of given.operands) {
     const empty = text.every((one) => one.trim() === '') ? EMPTY : undefined
-    call.walker.effect(append ? 'append' : 'overwrite', file, call.shell, call.argv, empty)
-    call.walker.streams.write(file, text, append, call.shell)
+    call.effect(append ? 'append' : 'overwrite', file, empty)
+    call.write(file, text, append)
   }
   return text
 }
@@ -81,8 +81,6 @@ const seq: Program = ({ argv }) => {
   if (numbers.length === 0) return ANYTHING
   return [Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => `${from + i}\n`).join('')]
 }
-
-const pwd: Program = ({ shell }) => shell.cwd.map((cwd) => `${cwd}\n`)
 
 const whoami: Program = ({ shell }) => [`${shell.get('USER').values[0] ?? UNKNOWN}\n`]
 
@@ -135,8 +133,6 @@ const ls: Program = ({ argv }) => {
   return given.operands.some((path) => /^(?:\/usr)?\/s?bin\/[^/]/.test(path)) ? [itself, `${STAR}\n`] : [`${STAR}\n`]
 }
 
-const yes: Program = ({ argv }) => [`${argv.slice(1).map(plain).join(' ') || 'y'}\n`]
-
 const getent: Program = ({ argv, shell }) => {
   if (argv[1] !== 'passwd' || argv[2] === undefined) return ANYTHING
   const user = plain(argv[2])
@@ -154,7 +150,7 @@ const which: Program = ({ argv }) => [
 
 /** Which file system a path is on, and where that is mounted: the root, as far as is known. */
 const mounted: Program = (call, name) => {
-  const words = call.argv.slice(1).join(' ')
+  const words = call.args.join(' ')
   if (/(?:^|[\s,=])SOURCE\b|--output=source/i.test(words)) return [DEVICES]
   if (/\bTARGET\b|--output=target/i.test(words)) return ['/\n']
   return tableOfDisks(call, name)
@@ -175,8 +171,6 @@ const userDirectory: Program = ({ argv, shell }) => {
   const name = plain(argv[1] ?? '').toLowerCase()
   return shell.home.map((home) => `${home}${name === '' ? '' : `/${name[0]?.toUpperCase()}${name.slice(1)}`}\n`)
 }
-
-const mktemp: Program = () => [`/tmp/${UNKNOWN}\n`]
 
 /** What `find` prints: its starting points and all below them, or only what a name test selects. */
 export function foundPaths(starts: readonly string[], narrowed: boolean): Alternatives {
@@ -213,7 +207,7 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   paste,
   tee,
   seq,
-  pwd,
+  pwd: ({ shell }) => shell.cwd.map((cwd) => `${cwd}\n`),
   whoami,
   logname: whoami,
   id,
@@ -232,11 +226,11 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   du: lists(/^(-\w*a\w*|--all)$/, 'dtBX'),
   tree: lists(/^-\w*f/, 'LPIo'),
   rg: lists(/^--files$/, 'efgtTABCMjrm'),
-  yes,
+  yes: ({ args }) => [`${args.map(plain).join(' ') || 'y'}\n`],
   uname: ({ argv }) => (/^-(?:r|-kernel-release)$/.test(argv[1] ?? '') ? [`${RUNNING}\n`] : undefined),
   ldd: ({ argv }) => (argv.length > 1 ? [UNKNOWN, LIBRARIES] : ANYTHING),
   getent,
-  mktemp,
+  mktemp: () => [`/tmp/${UNKNOWN}\n`],
   ...table(['jq', 'yq'], jq),
   ...table(['locate', 'mlocate', 'plocate', 'slocate'], locate),
   which,

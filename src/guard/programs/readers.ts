@@ -2,7 +2,8 @@
  * Programs that only read, by name: whatever their words are, or as long as their words say so. A first look lets them
  * pass without following their words; the rows of the tables say the same about each of them, which a test compares.
  */
-import { nameSet } from '../../contract/quote.js'
+import { nameList, nameSet } from '../../contract/quote.js'
+import { table } from './row/call.js'
 
 /** Whether a program with these words only reads. Null stands for a word that is not constant. */
 type OnlyReads = (words: readonly (string | null)[]) => boolean
@@ -72,10 +73,11 @@ function isNoName(word: string): boolean {
 }
 
 const BY_NAME: Readonly<Record<string, OnlyReads>> = {
-  ...Object.fromEntries(
-    ': true false echo pwd cat tac head tail cut tr rev nl fold seq grep egrep fgrep ls du stat id whoami dirname basename realpath readlink which wc diff cmp comm file df md5sum sha1sum sha256sum date uname sleep paste od'
-      .split(' ')
-      .map((name) => [name, always]),
+  ...table(
+    nameList(
+      ': true false echo pwd cat tac head tail cut tr rev nl fold seq grep egrep fgrep ls du stat id whoami dirname basename realpath readlink which wc diff cmp comm file df md5sum sha1sum sha256sum date uname sleep paste od',
+    ),
+    always,
   ),
   // A second operand is written.
   uniq: (words) => words.every((word) => word !== null) && words.filter((word) => !word?.startsWith('-')).length <= 1,

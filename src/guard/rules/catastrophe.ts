@@ -1,7 +1,7 @@
 /** The catastrophic rules: rows of name, reason, guidance and examples. The examples are tests. */
 
-export interface RuleRow {
-  readonly name: RuleName
+interface RuleRow {
+  readonly name: string
   /** Follows "dangerous: " in the reason given to people and models. */
   readonly why: string
   /** What to do instead, written for the model that reads the refusal. */
@@ -10,26 +10,7 @@ export interface RuleRow {
   readonly notMatch: readonly string[]
 }
 
-export type RuleName =
-  | 'wipe-root'
-  | 'wipe-system'
-  | 'wipe-home'
-  | 'overwrite-critical'
-  | 'destroy-device'
-  | 'kernel-switch'
-  | 'open-permissions'
-  | 'fork-bomb'
-  | 'kill-everything'
-  | 'host-down'
-  | 'wipe-cron'
-  | 'flush-firewall'
-  | 'cut-network'
-  | 'wipe-history'
-  | 'remove-essential-package'
-  | 'disarm'
-  | 'hidden-code'
-
-export const CATASTROPHES: readonly RuleRow[] = [
+export const CATASTROPHES = [
   {
     name: 'wipe-root',
     why: 'removes or rewrites the whole file system',
@@ -182,9 +163,11 @@ export const CATASTROPHES: readonly RuleRow[] = [
     match: ['openssl enc -d -aes-256-cbc -k x <<< U2FsdGVk | sh'],
     notMatch: ['echo aGVsbG8= | base64 -d', 'cat script.sh | bash'],
   },
-]
+] as const satisfies readonly RuleRow[]
 
-const BY_NAME = new Map(CATASTROPHES.map((row) => [row.name, row]))
+export type RuleName = (typeof CATASTROPHES)[number]['name']
+
+const BY_NAME = new Map<RuleName, RuleRow>(CATASTROPHES.map((row) => [row.name, row]))
 
 export function catastrophe(name: RuleName): RuleRow {
   return BY_NAME.get(name) as RuleRow

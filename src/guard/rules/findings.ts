@@ -36,6 +36,17 @@ export interface Effect {
   readonly mode?: string | undefined
 }
 
+/** What policy has against a command: its words as people read them, and what they do. */
+export function objection(
+  decision: Decision,
+  rule: string,
+  words: readonly string[],
+  about: { readonly why: string; readonly guidance: string },
+): Finding {
+  const { why, guidance } = about
+  return { decision, rule, reason: `\`${words.join(' ')}\`${why}`, guidance, words, dangerous: false }
+}
+
 const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
 
 /** The finding that decides: the strictest, a catastrophic one before a policy one, the first of equals. */

@@ -2,7 +2,8 @@
 import { nameList } from '../../contract/quote.js'
 import type { RuleName } from './catastrophe.js'
 import type { Effect, EffectKind } from './findings.js'
-import { isWithin, type Located, locate } from '../words/paths.js'
+import { isInside } from '../../contract/names/inside.js'
+import { type Located, locate } from '../words/paths.js'
 import { ASIDE, AT_HOME, EMPTY, TREE } from '../words/text.js'
 
 export interface Judged {
@@ -25,7 +26,7 @@ export function judgeEffect(effect: Effect, { homes, mayExist, guessed }: Around
   const kind = spread(effect)
   // Another user's home is one where a person has lived; a pattern that misses the own home picks something else out.
   const { shown, contents } = located
-  if (located.place === 'home' && !homes.some((home) => isWithin(home, shown)) && shown !== '/root')
+  if (located.place === 'home' && !homes.some((home) => isInside(home, shown)) && shown !== '/root')
     if (/[*?[…]/.test(shown) || !LIVED_IN.some((name) => mayExist(`${shown}${name}`))) return undefined
   if (guessed && isFarFetched(kind, located, effect, homes)) return undefined
   // A new kernel or loader comes beside the others, and so does what has a name that is not known.
@@ -59,15 +60,9 @@ const LIVED_IN = nameList('/.profile /.bashrc /.bash_history /.zshrc /.ssh /.con
 /** An effect on each of "everything below" is an effect on the tree. */
 function spread(effect: Effect): EffectKind {
   if (!effect.path.endsWith(TREE)) return effect.kind
-  if (effect.kind === 'mode') return 'mode-tree'
-  if (effect.kind === 'owner') return 'owner-tree'
+  if (effect.kind === 'mode' || effect.kind === 'owner') return `${effect.kind}-tree`
   // Editing every file of a home directory is work; of the system it is its end.
-  if (effect.kind === 'edit') return 'edit'
-  return effect.kind === 'append' || effect.kind === 'create'
-    ? effect.kind
-    : effect.kind.startsWith('mode') || effect.kind.startsWith('owner')
-      ? effect.kind
-      : 'delete-tree'
+  return /^(?:edit|append|create|mode|owner)/.test(effect.kind) ? effect.kind : 'delete-tree'
 }
 
 function ruleFor(kind: EffectKind, { place, shown, contents }: Located, effect: Effect): RuleName | undefined {

@@ -68,53 +68,32 @@ function evaluate(node: ArithmeticExpression, shell: ShellState, runner: Runner,
       const left = evaluate(node.left, shell, runner, folding)
       const right = evaluate(node.right, shell, runner, folding)
       if (left === undefined || right === undefined) return undefined
-      return binary(node.operator, left, right)
+      const result = OPERATORS[node.operator]?.(left, right)
+      return typeof result === 'boolean' ? BigInt(result) : result
     }
     default:
       return node satisfies never
   }
 }
 
-function binary(operator: string, a: bigint, b: bigint): bigint | undefined {
-  const flag = (yes: boolean): bigint => (yes ? 1n : 0n)
-  switch (operator) {
-    case '+':
-      return BigInt.asIntN(64, a + b)
-    case '-':
-      return BigInt.asIntN(64, a - b)
-    case '*':
-      return BigInt.asIntN(64, a * b)
-    case '/':
-      return b === 0n ? undefined : a / b
-    case '%':
-      return b === 0n ? undefined : a % b
-    case '&':
-      return a & b
-    case '|':
-      return a | b
-    case '^':
-      return a ^ b
-    case '<':
-      return flag(a < b)
-    case '>':
-      return flag(a > b)
-    case '<=':
-      return flag(a <= b)
-    case '>=':
-      return flag(a >= b)
-    case '==':
-      return flag(a === b)
-    case '!=':
-      return flag(a !== b)
-    case '&&':
-      return flag(a !== 0n && b !== 0n)
-    case '||':
-      return flag(a !== 0n || b !== 0n)
-    case ',':
-      return b
-    default:
-      return undefined
-  }
+const OPERATORS: Readonly<Record<string, (a: bigint, b: bigint) => bigint | boolean | undefined>> = {
+  '+': (a, b) => BigInt.asIntN(64, a + b),
+  '-': (a, b) => BigInt.asIntN(64, a - b),
+  '*': (a, b) => BigInt.asIntN(64, a * b),
+  '/': (a, b) => (b === 0n ? undefined : a / b),
+  '%': (a, b) => (b === 0n ? undefined : a % b),
+  '&': (a, b) => a & b,
+  '|': (a, b) => a | b,
+  '^': (a, b) => a ^ b,
+  '<': (a, b) => a < b,
+  '>': (a, b) => a > b,
+  '<=': (a, b) => a <= b,
+  '>=': (a, b) => a >= b,
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '&&': (a, b) => a !== 0n && b !== 0n,
+  '||': (a, b) => a !== 0n || b !== 0n,
+  ',': (_, b) => b,
 }
 
 function numberOf(text: string, shell: ShellState): bigint | undefined {

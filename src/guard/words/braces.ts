@@ -118,6 +118,7 @@ function padded(value: number, width: number): string {
   return value < 0 ? `-${digits.padStart(width - 1, '0')}` : digits.padStart(width, '0')
 }
 
-function isActive(token: Token | undefined, char: string): boolean {
+/** That character, unquoted. */
+export function isActive(token: Token | undefined, char: string): boolean {
   return token !== undefined && 'char' in token && !token.quoted && token.char === char
 }

@@ -4,7 +4,7 @@
  */
 import type { ArithmeticExpression, Word, WordPart } from 'unbash'
 import { arithmetic } from './arithmetic.js'
-import { expandBraces, type Token } from './braces.js'
+import { expandBraces, isActive, type Token } from './braces.js'
 import { type Folding, type Runner, unsplit } from './folding.js'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
 import { expandParameter } from './parameter.js'
@@ -30,9 +30,7 @@ export function expandFields(word: Word, shell: ShellState, runner: Runner, plac
   runner.step()
   if (isLiteral(word)) return [[word.text]]
   const tokens = tokensOf(word)
-  const lists = tokens.some((token) => 'char' in token && !token.quoted && token.char === '{')
-    ? expandBraces(tokens)
-    : [tokens]
+  const lists = tokens.some((token) => isActive(token, '{')) ? expandBraces(tokens) : [tokens]
   let ways: string[][] = [[]]
   for (const list of lists) {
     // What braces have made is no longer an assignment.

@@ -141,13 +141,10 @@ function operate(
       const patterns = folding.single(operation.operand, shell, runner)
       const end = operation.operator.startsWith('#') ? 'start' : 'end'
       const longest = operation.operator.length === 2
-      return each((text) =>
-        text.length > 2_000 || hasUnknown(text)
-          ? text.length > 2_000
-            ? UNKNOWN
-            : text
-          : trimMatch(text, patterns[0] ?? '', end, longest),
-      )
+      return each((text) => {
+        if (text.length > 2_000) return UNKNOWN
+        return hasUnknown(text) ? text : trimMatch(text, patterns[0] ?? '', end, longest)
+      })
     }
     case 'Replace': {
       const pattern = folding.single(operation.pattern, shell, runner)[0] ?? ''
@@ -242,13 +239,16 @@ function transformed(variable: Variable, operator: string, shell: ShellState, ru
       variable: { values: unique(variable.values.flatMap((text) => [...runner.prompt(text, shell)])) },
       split: true,
     }
-  if (operator === 'U') return { variable: { values: map(variable.values, (text) => text.toUpperCase()) }, split: true }
-  if (operator === 'L') return { variable: { values: map(variable.values, (text) => text.toLowerCase()) }, split: true }
-  if (operator === 'u') return { variable: { values: map(variable.values, (text) => recased(text, '^')) }, split: true }
-  if (operator === 'E') return { variable: { values: map(variable.values, (text) => unescape(text)) }, split: true }
-  if (operator === 'Q')
-    return { variable: { values: map(variable.values, (text) => `'${text.replaceAll("'", `'\\''`)}'`) }, split: true }
-  return { variable: { values: ANYTHING }, split: true }
+  const change = TRANSFORMS[operator]
+  return { variable: { values: change ? map(variable.values, change) : ANYTHING }, split: true }
+}
+
+const TRANSFORMS: Readonly<Record<string, (text: string) => string>> = {
+  U: (text) => text.toUpperCase(),
+  L: (text) => text.toLowerCase(),
+  u: (text) => recased(text, '^'),
+  E: (text) => unescape(text),
+  Q: (text) => `'${text.replaceAll("'", `'\\''`)}'`,
 }
 
 const TOKEN = new RegExp(SECRET_TOKEN)

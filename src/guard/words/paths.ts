@@ -1,4 +1,5 @@
 /** Resolves folded paths against a directory and says which part of the machine they name. */
+import { isInside } from '../../contract/names/inside.js'
 import { nameList, nameSet } from '../../contract/quote.js'
 import { globMatches, isBroad } from './glob.js'
 import { FAILED, hasUnknown, hasWildcard, plain, SELECTED, TREE, UNKNOWN } from './text.js'
@@ -206,13 +207,8 @@ export function criticalBelow(start: string, pattern: string): string[] {
   return start.startsWith('/')
     ? CRITICAL_FILES.filter(
         (file) =>
-          (isWithin(file, normalise(start)) || isWithin(`/usr${file}`, normalise(start))) &&
+          (isInside(file, normalise(start)) || isInside(`/usr${file}`, normalise(start))) &&
           globMatches(pattern, file.slice(file.lastIndexOf('/') + 1)),
       )
     : []
-}
-
-/** Whether `path` is `root` or lies below it. */
-export function isWithin(path: string, root: string): boolean {
-  return root === '/' || path === root || path.startsWith(`${root.replace(/\/+$/, '')}/`)
 }

@@ -1,6 +1,9 @@
 /** The one place that calls the parser: checks size first, and turns every syntax error into a refusal. */
-import { type ParsedScript, parse } from 'unbash'
+import { type AndOr, type CommandNode, type CompoundList, type ParsedScript, parse, type Pipeline } from 'unbash'
 import { GUARD_LIMITS, GuardLimit } from './limits.js'
+
+/** What can stand where a command stands. */
+export type Node = CommandNode | Pipeline | AndOr | CompoundList
 
 /** Parses a script or throws a GuardLimit; never returns a tree with holes. */
 export function parseScript(text: string): ParsedScript {

@@ -1,5 +1,5 @@
 /** Tilde expansion: where in a word a tilde stands for a home directory, and for whose. */
-import type { Token } from './braces.js'
+import { isActive, type Token } from './braces.js'
 import type { ShellState } from './state.js'
 import { type Alternatives, concat, NOTHING, OPEN, plain } from './text.js'
 
@@ -23,7 +23,7 @@ export function tildeAt(
   shell: ShellState,
   place: Place,
 ): TildePrefix | undefined {
-  if (!isUnquoted(tokens[at], '~')) return undefined
+  if (!isActive(tokens[at], '~')) return undefined
   if (at > 0 && !followsSign(tokens, at, place)) return undefined
   const valued = place === 'value' || (place === 'element' && at > 0)
   const prefix = unquotedPrefix(tokens, at, valued || at > 0)
@@ -47,9 +47,9 @@ export function tildeAt(
 /** A tilde inside a word counts after the `=` of an assignment and after each colon of its value. */
 function followsSign(tokens: readonly Token[], at: number, place: Place): boolean {
   const before = tokens[at - 1]
-  const colon = isUnquoted(before, ':')
+  const colon = isActive(before, ':')
   if (place === 'value') return colon
-  if (place === 'inner' || !(colon || isUnquoted(before, '='))) return false
+  if (place === 'inner' || !(colon || isActive(before, '='))) return false
   const equals = tokens.findIndex((token) => 'char' in token && !token.quoted && token.char.includes('='))
   if (equals < 0 || equals > at - 1 || (!colon && equals !== at - 1)) return false
   const target = tokens.slice(0, equals + 1)
@@ -83,8 +83,4 @@ function homeOf(prefix: string, shell: ShellState): Alternatives | undefined {
   if (place) return shell.directories.at(place[1] === '-' ? -1 - Number(place[2]) : Number(place[2]))
   if (name === 'root') return ['/root']
   return /^[A-Za-z_][\w.-]*$/.test(name) ? [`/home/${name}`] : undefined
-}
-
-function isUnquoted(token: Token | undefined, char: string): boolean {
-  return token !== undefined && 'char' in token && !token.quoted && token.char === char
 }

@@ -381,6 +381,14 @@ describe('preset readonly', () => {
 })
 
 describe('protected paths', () => {
+  test('a reason shows a program that is not known as a person can read it', () => {
+    const verdict = inspect('"$TOOL" x > ~/.ssh/config', {
+      ...base,
+      policy: compilePolicy({ protected: { paths: ['~/.ssh'] } }),
+    })
+    expect(verdict).toMatchObject({ rule: 'protected-path', words: ['…', '/home/u/.ssh/config'] })
+  })
+
   const protectedPaths = ['/home/u/.local/state/cerith', '/home/u/proj/cerith.config.json']
   const context = { protectedPaths, resolveSymlink: (path: string) => path }
 

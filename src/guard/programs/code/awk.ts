@@ -17,7 +17,7 @@ function leavesNearlyAll(program: string): boolean {
 }
 
 export const awk: Program = (call) => {
-  const given = options(call.argv.slice(1), {
+  const given = options(call.args, {
     short: 'Ffvieom',
     long: ['field-separator', 'file', 'assign', 'source', 'include', 'exec'],
     stop: true,
@@ -29,12 +29,12 @@ export const awk: Program = (call) => {
       : []),
   ]
   for (const file of given.all('f', 'file'))
-    for (const text of call.walker.streams.contents(file, call.shell)) if (text !== UNKNOWN) programs.push(text)
+    for (const text of call.contents(file)) if (text !== UNKNOWN) programs.push(text)
   const assigned = given
     .all('v', 'assign')
     .map((word) => plain(word).replace(/^(\w+)=(.*)$/s, (_, name: string, value: string) => `${name}="${value}";`))
     .join('')
-  const files = given.operands.slice(1).flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  const files = call.texts(given.operands.slice(1))
   const read = [...(call.stdin ?? []), ...files]
   for (const program of programs) {
     call.walker.code(plain(program))
@@ -43,11 +43,11 @@ export const awk: Program = (call) => {
       for (const line of knownLines(read)) judgeCode(assigned + withFields(plain(program), line), 'awk', call)
     // Lines of the input that the program hands to a shell.
     if (/system\s*\(\s*\$|\|&?\s*"(?:\/bin\/)?(?:ba|da|z)?sh"/.test(program))
-      for (const text of read) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
+      for (const text of read) if (text !== UNKNOWN) call.tryScript(text)
   }
   // `print > FILE`: lines of the input come into it.
   for (const [, file = ''] of programs.flatMap((program) => [...plain(program).matchAll(/>\s*"([^"]+)"/g)]))
-    if (read.some(isConstant)) call.walker.streams.write(file, read.filter(isConstant), true, call.shell)
+    if (read.some(isConstant)) call.write(file, read.filter(isConstant), true)
   const tree = (call.stdin ?? []).some((text) => text.includes(TREE))
   const everything =
     read.some(isEverything) &&
@@ -67,8 +67,7 @@ export const awk: Program = (call) => {
   if (recased !== undefined && call.stdin)
     return call.stdin.map((text) => (recased === 'low' ? text.toLowerCase() : text.toUpperCase()))
   const printed = everything ? read.filter(isEverything) : printedBy(programs.map(plain).join('\n'), call)
-  if (given.all('i').includes('inplace'))
-    for (const file of given.operands.slice(1)) call.walker.effect('edit', file, call.shell, call.argv)
+  if (given.all('i').includes('inplace')) call.effects('edit', given.operands.slice(1))
   return printed
 }
 

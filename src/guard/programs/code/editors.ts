@@ -7,14 +7,14 @@ const LINE_EDITORS = /^(?:vim?|nvim|ex|ed|red|gvim|rvim)$/
 
 /** vim -c '!cmd', +'!cmd', ex scripts on stdin. */
 export const editor: Program = (call) => {
-  const words = call.argv.slice(1).map(plain)
+  const words = call.args.map(plain)
   const lines = words.flatMap((word, i) =>
     /^(-\w*c|--cmd)$/.test(words[i - 1] ?? '') ? [word] : word.startsWith('+') ? [word.slice(1)] : [],
   )
   // A file of commands, or of keys.
-  for (const [i, word] of call.argv.slice(1).entries())
+  for (const [i, word] of call.args.entries())
     if (/^-[Sslu]$/.test(words[i - 1] ?? ''))
-      for (const text of call.walker.streams.contents(word, call.shell))
+      for (const text of call.contents(word))
         if (text !== UNKNOWN) lines.push(...(words[i - 1] === '-l' ? [`lua ${plain(text)}`] : plain(text).split('\n')))
   const batch =
     words.some((word) => /^-(es|s|e|E|Es)$/.test(word)) || /^(?:ex|ed|red)$/.test(basename(call.argv[0] ?? ''))
@@ -26,22 +26,20 @@ export const editor: Program = (call) => {
   const empties = lines.some((line) =>
     /^:?\s*(?:silent!?\s*)?(?:%|,|1,\$|0,\$|g\/.*\/)\s*d(?:elete)?\b|\bggdG\b/.test(line),
   )
-  if (saves && LINE_EDITORS.test(basename(call.argv[0] ?? '')))
-    for (const file of files) call.walker.effect(empties ? 'overwrite' : 'edit', file, call.shell, call.argv)
+  if (saves && LINE_EDITORS.test(basename(call.argv[0] ?? ''))) call.effects(empties ? 'overwrite' : 'edit', files)
   for (const line of lines) {
     const shell =
       /^:?\s*(?:sil(?:ent)?!?\s*)?(?:exec?(?:ute)?\s*["'])?(?:[%\d,$.]*|r(?:ead)?\s*|w(?:rite)?\s*|term(?:inal)?\s*|te\s*)!\s*(.+?)["']?$/s.exec(
         line,
       )
-    if (shell?.[1]) call.walker.tryScript(shell[1], call.shell)
+    if (shell?.[1]) call.tryScript(shell[1])
     const writes = /^:?\s*(?:w|write|wq|sav(?:eas)?|x)!?\s+(\/[^\s|]+)/.exec(line)
-    if (writes?.[1]) call.walker.effect('overwrite', writes[1], call.shell, call.argv)
+    if (writes?.[1]) call.effect('overwrite', writes[1])
     if (/\b(system|systemlist|jobstart|termopen|os\.execute|job_start|term_start|delete|writefile)\s*\(/.test(line))
       judgeCode(line.replace(/^:?\s*(call|lua|py3?|python3?)\s+/, ''), 'vim', call)
     const rust = /^:?\s*(?:py3?|python3?|perl|ruby|lua)\s+(.*)$/s.exec(line)
     if (rust?.[1]) judgeCode(rust[1], 'python', call)
   }
-  return undefined
 }
 
 export const emacs: Program = (call) => {
@@ -53,8 +51,6 @@ export const emacs: Program = (call) => {
   }
   const text = call.argv.join('\n')
   if (/-batch\b/.test(text) && /save-buffer/.test(text))
-    for (const word of call.argv.slice(1))
-      if (word.startsWith('/'))
-        call.walker.effect(/erase-buffer/.test(text) ? 'overwrite' : 'edit', word, call.shell, call.argv)
-  return undefined
+    for (const word of call.args)
+      if (word.startsWith('/')) call.effect(/erase-buffer/.test(text) ? 'overwrite' : 'edit', word)
 }

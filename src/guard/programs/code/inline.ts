@@ -2,10 +2,11 @@
  * Reads inline code of other languages for what it would do to the machine. It looks at strings
  * and calls, not at meaning.
  */
+import { nameList } from '../../../contract/quote.js'
 import { GuardLimit } from '../../words/limits.js'
 import { resolvePath } from '../../words/paths.js'
 import { activate, EMPTY, hasUnknown, isConstant, STAR, TREE, unique } from '../../words/text.js'
-import { type Call, fieldsOf } from '../row/call.js'
+import { type Call, fieldsOf, table } from '../row/call.js'
 import { unescape } from '../../words/escapes.js'
 import { forksForever } from './forks.js'
 import { withPaths } from './paths.js'
@@ -32,8 +33,9 @@ const OPENS = /\b(?:open|fopen|File\.open|File\.new|io\.open|sysopen|os\.open)\b
 const MODES = /\b(?:chmod|chown|lchown|chmodSync|chownSync|chmod_R|chown_R)\b\s*\(?\s*/g
 
 /** A string that is run in the same language. */
-const EVALUATED =
-  /\b(?:exec|eval|Function|compile|instance_eval|load|loadstring|runIn\w*Context|Script)\s*\(?\s*(["'`])((?:(?!\1)[^\\]|\\.)*)\1/gs
+const EVALUATES =
+  /\b(?:exec|eval|Function|compile|instance_eval|load|loadstring|runIn\w*Context|Script)\s*\(?\s*(["'`])/
+const EVALUATED = new RegExp(String.raw`${EVALUATES.source}((?:(?!\1)[^\\]|\\.)*)\1`, 'gs')
 
 export function judgeCode(code: string, language: string, call: Call): void {
   if (code.length > 200_000) throw new GuardLimit('size', 'inline code is too long to check')
@@ -43,17 +45,14 @@ export function judgeCode(code: string, language: string, call: Call): void {
   const starts = STARTS.test(JAVASCRIPT.test(language) ? source.replace(/(?<!\$)`/g, '"') : source)
   if (starts || /\beval\b/.test(source))
     for (const hidden of decodedStrings(source)) judgeHidden(hidden, language, call)
-  if (forksForever(source)) call.walker.report('fork-bomb', [call.argv[0] ?? language, 'fork'])
+  if (forksForever(source)) call.report('fork-bomb', [call.argv[0] ?? language, 'fork'])
   const there = inDirectory(source, call)
   if (starts) startedCommands(source, there)
   // What is read from a file that this command or its session wrote, by code that starts something.
   if (starts && call.shell.files.size > 0)
     for (const [, name = ''] of source.matchAll(/(?:\bopen\b|\bread\w*|<|@ARGV\s*=)[^;\n]{0,40}?["']([^"'\n]+)["']/g))
-      for (const text of call.walker.streams.contents(name, call.shell))
-        if (!hasUnknown(text)) call.walker.tryScript(text, call.shell)
-  if (
-    /\b(?:exec|eval|Function|compile|instance_eval|load|loadstring|runIn\w*Context|Script)\s*\(?\s*["'`]/.test(source)
-  ) {
+      for (const text of call.contents(name)) if (!hasUnknown(text)) call.tryScript(text)
+  if (EVALUATES.test(source)) {
     for (const match of source.matchAll(EVALUATED)) call.walker.code(match[2] ?? '')
     // The last of its strings is the body.
     for (const [whole] of source.matchAll(/\bFunction\s*\([^)]*/g))
@@ -63,28 +62,24 @@ export function judgeCode(code: string, language: string, call: Call): void {
       if (/[(]/.test(text) && text.length < source.length - 4)
         call.walker.budget.deeper(() => judgeCode(text, language, call))
   }
-  for (const match of source.matchAll(/\b(?:run|shell)\s*<([^<>\n]+)>/g))
-    call.walker.tryScript(match[1] ?? '', call.shell)
-  if (language === 'tclsh')
-    for (const match of source.matchAll(/\b(?:exec|spawn)\s+([^\]\n;]+)/g))
-      call.walker.tryScript(match[1] ?? '', call.shell)
+  call.tryMatches(source, /\b(?:run|shell)\s*<([^<>\n]+)>/g)
+  if (language === 'tclsh') call.tryMatches(source, /\b(?:exec|spawn)\s+([^\]\n;]+)/g)
   if (language === 'tclsh')
     for (const match of source.matchAll(/\bfile\s+delete\s+(?:-force\s+|--\s+)*([^\]\n;]+)/g))
-      for (const word of fieldsOf(match[1] ?? ''))
-        call.walker.effect('delete-tree', word.replace(/["{}]/g, ''), call.shell, call.argv)
+      for (const word of fieldsOf(match[1] ?? '')) call.effect('delete-tree', word.replace(/["{}]/g, ''))
   fileCalls(source, there)
   for (const { file, text } of writtenBy(source)) call.walker.streams.write(file, [text], false, there.shell)
   for (const { text } of strings(source))
     if (/^[/~.]|vault|tokens/.test(text)) call.walker.reads(text, there.shell, call.argv)
   const redirect = language === 'awk' ? source.matchAll(/>\s*"([^"]+)"/g) : []
-  for (const match of redirect) call.walker.effect('overwrite', match[1] ?? '', call.shell, call.argv)
+  for (const match of redirect) call.effect('overwrite', match[1] ?? '')
   if (
     /\bos\.kill\s*\(\s*(?:-1\b|1\s*,(?!\s*0))|\b(?:process\.|posix_)kill\s*\(\s*(?:-1\b|1\s*,(?!\s*0))|\bkill\s*\(?\s*["']?(?:KILL|TERM|9|-?SIGKILL)["']?\s*(?:,|=>)\s*-1\b/.test(
       source,
     )
   )
-    call.walker.report('kill-everything', ['kill', '-1'])
-  if (/\breboot\s*\(\s*(?:RB_|0x|LINUX_REBOOT)/.test(source)) call.walker.report('host-down', ['reboot()'])
+    call.report('kill-everything', ['kill', '-1'])
+  if (/\breboot\s*\(\s*(?:RB_|0x|LINUX_REBOOT)/.test(source)) call.report('host-down', ['reboot()'])
 }
 
 /** Backticks are plain strings there, unless a tag makes them a command (`$` of zx and bun). */
@@ -92,12 +87,12 @@ const JAVASCRIPT = /^(?:node|deno|bun|ts)$/
 
 /** What the code may ask of the world around it, as far as it is known. */
 export function outsideOf(call: Call): Outside {
-  const environment = call.prefix?.shell ?? call.shell
+  const environment = call.environment
   return {
     home: call.shell.home[0] ?? '',
-    args: call.argv.slice(1),
+    args: call.args,
     stdin: call.stdin?.find((text) => !hasUnknown(text)),
-    file: (name) => call.walker.streams.contents(name, call.shell).find((text) => !hasUnknown(text)),
+    file: (name) => call.contents(name).find((text) => !hasUnknown(text)),
     variable: (name) => environment.get(name).values.find((value) => value !== '' && isConstant(value)),
   }
 }
@@ -108,7 +103,7 @@ function inDirectory(source: string, call: Call): Call {
   if (!moved) return call
   const shell = call.shell.fork()
   shell.cwd = unique(shell.cwd.flatMap((cwd) => [cwd, resolvePath(moved[1] ?? moved[2] ?? '', cwd)]))
-  return { ...call, shell }
+  return call.withShell(shell)
 }
 
 /** What print statements with constant text would write; enough to follow `python -c "print(...)" | sh`. */
@@ -145,15 +140,14 @@ function filled(format: string, values: readonly string[]): string {
 /** Code inside decoded text is either the same language or a shell command. */
 function judgeHidden(text: string, language: string, call: Call): void {
   call.walker.budget.deeper(() => {
-    call.walker.tryScript(text, call.shell)
+    call.tryScript(text)
     if (text.length < 20_000) judgeCode(text, language, call)
   })
 }
 
 function startedCommands(source: string, call: Call): void {
   const found = strings(source)
-  for (const { text } of found)
-    if (/\S/.test(text)) call.walker.tryScript(text.replace(/^\s*\|\s*|\s*\|\s*$/g, ''), call.shell)
+  for (const { text } of found) if (/\S/.test(text)) call.tryScript(text.replace(/^\s*\|\s*|\s*\|\s*$/g, ''))
   // ["rm", "-rf", "/"] and ("rm", "-rf", "/"): neighbours separated by commas are one argv.
   let group: string[] = []
   for (const [i, one] of found.entries()) {
@@ -175,7 +169,7 @@ function startedCommands(source: string, call: Call): void {
     : []
   for (const head of heads.slice(0, 4))
     for (const text of [...found.map((one) => one.text), ...lists.flat()].slice(0, 20))
-      if (/^[/~]/.test(text)) call.walker.tryScript(`${head[1] ?? ''}${text}`, call.shell)
+      if (/^[/~]/.test(text)) call.tryScript(`${head[1] ?? ''}${text}`)
   for (const words of lists) runGroup(words, call)
 }
 
@@ -186,7 +180,7 @@ const NEIGHBOURS =
 function runGroup(group: readonly string[], call: Call): void {
   if (group.length < 2) return
   try {
-    call.walker.argv(group, call.shell.fork(), null)
+    call.start(group)
   } catch (error) {
     if (!(error instanceof GuardLimit) || error.limit === 'steps') throw error
   }
@@ -198,14 +192,13 @@ function fileCalls(source: string, call: Call): void {
     // The word is inside a string, and what follows its closing quote is not an argument.
     literals.some(({ start, end }) => start < from && from === end - 1) ? undefined : argument(source, from)
   // A secret that the code was given may be what it writes.
-  const secrets = [...call.argv.slice(1), ...(call.stdin ?? [])].filter((text) => text.includes('{{'))
-  const effect = (kind: Parameters<typeof call.walker.effect>[0], word: string | undefined, mode?: string): void => {
+  const secrets = [...call.args, ...(call.stdin ?? [])].filter((text) => text.includes('{{'))
+  const effect = (kind: Parameters<Call['effect']>[0], word: string | undefined, mode?: string): void => {
     if (word === undefined || word === '') return
     // R, Lisp and vim know the tilde; where it is only a name, nothing is lost by asking.
     const path = kind === 'delete-tree' ? word.replace(/^~(?=\/|$)/, () => call.shell.home[0] ?? '~') : word
-    call.walker.effect(kind, path, call.shell, call.argv, mode)
-    if (secrets.length > 0 && /^(?:overwrite|append)$/.test(kind))
-      call.walker.streams.write(path, secrets, true, call.shell)
+    call.effect(kind, path, mode)
+    if (secrets.length > 0 && /^(?:overwrite|append)$/.test(kind)) call.write(path, secrets, true)
   }
   // A loop over a list of names: the names are the arguments.
   if (removesItsNames(source))
@@ -267,18 +260,15 @@ function fileCalls(source: string, call: Call): void {
   for (const match of source.matchAll(
     /(?:\b(?:Path|File|Directory|Pathname\.new)\(\s*)?(["'][^"'\n]*["'])\s*\)?\s*\.\s*(unlink|rmdir|write_text|write_bytes|open|symlink_to|hardlink_to|touch|rename|deleteDir|deleteRecursively|deleteSync|rmtree)\b/g,
   ))
-    effect(
-      /^(?:delete|rmtree)/.test(match[2] ?? '')
-        ? 'delete-tree'
-        : match[2] === 'rename'
-          ? 'move'
-          : match[2] === 'unlink'
-            ? 'delete'
-            : match[2] === 'rmdir'
-              ? 'create'
-              : 'overwrite',
-      match[1]?.slice(1, -1),
-    )
+    effect(METHODS[match[2] ?? ''] ?? 'overwrite', match[1]?.slice(1, -1))
+}
+
+/** What methods of a path do to it, other than to write it. */
+const METHODS: Readonly<Record<string, Parameters<Call['effect']>[0]>> = {
+  ...table(nameList('deleteDir deleteRecursively deleteSync rmtree'), 'delete-tree' as const),
+  rename: 'move',
+  unlink: 'delete',
+  rmdir: 'create',
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Programs with a language of their own: finds shell commands, file calls and fork loops inside inline code. */
+import { nameList } from '../../../contract/quote.js'
 import { isEverything, plain, UNKNOWN } from '../../words/text.js'
 import { type Call, known, onlyTalks, options, type Program, table } from '../row/call.js'
 import { awk } from './awk.js'
@@ -19,82 +20,47 @@ interface Interpreter {
 }
 
 const INTERPRETERS: Readonly<Record<string, Interpreter>> = {
+  ...table(nameList('deno tclsh nim crystal dart kotlinc jshell jjs gp'), { code: '' }),
+  ...table(nameList('Rscript groovy scala ghc raku kotlin ocaml swift gnuplot irb pry jrunscript'), { code: 'e' }),
+  ...table(nameList('elixir clojure iex zx coffee bb'), { code: 'e', long: ['eval'] }),
+  ...table(nameList('erl sbcl octave mongo mongosh ecl'), { code: '', long: ['eval'] }),
   python: { code: 'c', short: 'mWXQ' },
   perl: { code: 'eE', short: 'IMmFl', inPlace: 'i' },
   ruby: { code: 'e', short: 'IrCEFKT', inPlace: 'i' },
   node: { code: 'ep', long: ['eval', 'print'], short: 'rC' },
-  deno: { code: '', long: [] },
   bun: { code: 'ep', long: ['eval', 'print'] },
   php: { code: 'rRB', short: 'dcfgESFz' },
   lua: { code: 'e', short: 'l' },
-  Rscript: { code: 'e' },
   R: { code: 'e', short: 'gd' },
   julia: { code: 'eE', long: ['eval', 'print'], short: 'pLtJ' },
-  groovy: { code: 'e' },
-  scala: { code: 'e' },
   osascript: { code: 'e', short: 'ls' },
-  tclsh: { code: '' },
   guile: { code: 'c', short: 'els' },
   racket: { code: 'e', short: 'tlr' },
-  elixir: { code: 'e', long: ['eval'] },
-  erl: { code: '', long: ['eval'] },
-  ghc: { code: 'e' },
-  raku: { code: 'e' },
-  kotlin: { code: 'e' },
-  clojure: { code: 'e', long: ['eval'] },
-  ocaml: { code: 'e' },
-  sbcl: { code: '', long: ['eval'] },
-  nim: { code: '' },
-  crystal: { code: '' },
-  swift: { code: 'e' },
   pwsh: { code: 'c', long: ['Command', 'EncodedCommand'] },
-  iex: { code: 'e', long: ['eval'] },
-  zx: { code: 'e', long: ['eval'] },
-  coffee: { code: 'e', long: ['eval'] },
-  dart: { code: '' },
-  kotlinc: { code: '' },
   swipl: { code: 'gt' },
   emacs: { code: '', long: ['eval', 'execute'] },
-  gnuplot: { code: 'e' },
-  octave: { code: '', long: ['eval'] },
   maxima: { code: '', long: ['batch-string', 'run-string'] },
-  mongo: { code: '', long: ['eval'] },
-  mongosh: { code: '', long: ['eval'] },
-  jshell: { code: '' },
-  irb: { code: 'e' },
-  pry: { code: 'e' },
   ts: { code: 'ep' },
   sage: { code: 'c' },
   matlab: { code: 'r', long: ['batch'] },
-  jrunscript: { code: 'e' },
-  jjs: { code: '' },
-  gp: { code: '' },
   clisp: { code: 'x' },
-  ecl: { code: '', long: ['eval'] },
   gprolog: { code: '', long: ['query-goal', 'init-goal'] },
-  bb: { code: 'e', long: ['eval'] },
 }
 
 /** Other names of the same languages. */
-const OTHER_NAMES = new Map([
-  ['pypy', 'python'],
-  ['nodejs', 'node'],
-  ['luajit', 'lua'],
-  ['jruby', 'ruby'],
-  ['ts-node', 'ts'],
-  ['tsx', 'ts'],
-  ['ipython', 'python'],
-  ['micropython', 'python'],
-  ['powershell', 'pwsh'],
-  ['texlua', 'lua'],
-  ['runghc', 'ghc'],
-  ['runhaskell', 'ghc'],
-  ['wish', 'tclsh'],
-  ['expect', 'tclsh'],
-  ['clj', 'clojure'],
-  ['esno', 'ts'],
-  ['esrun', 'ts'],
-])
+const OTHER_NAMES = new Map(
+  Object.entries({
+    ...table(nameList('pypy ipython micropython'), 'python'),
+    ...table(nameList('luajit texlua'), 'lua'),
+    ...table(nameList('ts-node tsx esno esrun'), 'ts'),
+    ...table(nameList('runghc runhaskell'), 'ghc'),
+    ...table(nameList('wish expect'), 'tclsh'),
+    nodejs: 'node',
+    jruby: 'ruby',
+    powershell: 'pwsh',
+    clj: 'clojure',
+  }),
+)
 
 /** `python3.12`, `perl5.36`, `lua5.4`, `ruby3.1` are the same languages. */
 export function interpreterName(name: string): string | undefined {
@@ -106,9 +72,9 @@ export function interpreterName(name: string): string | undefined {
 export const interpret: Program = (call, name) => {
   const language = interpreterName(name)
   const spec = language === undefined ? undefined : INTERPRETERS[language]
-  if (!spec || language === undefined) return undefined
-  const args = call.argv.slice(1)
-  if (onlyTalks(args)) return undefined
+  if (!spec || language === undefined) return
+  const { args } = call
+  if (onlyTalks(args)) return
   const perlish = language === 'perl' || language === 'ruby'
   const given = options(args, {
     short: spec.code + (spec.short ?? ''),
@@ -122,9 +88,7 @@ export const interpret: Program = (call, name) => {
   ]
   // Every Python begins with these, where it finds one on its path.
   const begins = language === 'python' ? [...call.shell.files.keys()].filter((path) => CUSTOMIZES.test(path)) : []
-  for (const file of [...preloaded(args, call), ...begins])
-    for (const text of call.walker.streams.contents(file, call.shell))
-      if (text !== UNKNOWN) runText(text, language, call)
+  runTexts(call.texts([...preloaded(args, call), ...begins]), language, call)
   // `perl -pi.bak -e`, `perl -lane`: letters bundled before the one that takes the code.
   if (language === 'perl')
     for (const [i, arg] of args.entries())
@@ -139,25 +103,21 @@ export const interpret: Program = (call, name) => {
     for (const coded of given.all('EncodedCommand')) codes.push((decodeBase64(plain(coded)) ?? '').replaceAll('\0', ''))
   // IPython's own: `!CMD` and `%sx CMD`.
   if (/^ipython/.test(name))
-    for (const code of codes)
-      for (const [, line = ''] of plain(code).matchAll(/^\s*(?:!{1,2}|%sx |%system |%(?=rm |mv |cp ))(.*)$/gm))
-        call.walker.tryScript(line, call.shell)
+    for (const code of codes) call.tryMatches(code, /^\s*(?:!{1,2}|%sx |%system |%(?=rm |mv |cp ))(.*)$/gm)
   // `find / | perl -ne unlink`: each line names a file.
   if (perlish && codes.some((code) => /\bunlink\b\s*(?:\$_\s*)?(?:[;}]|$)/.test(plain(code))))
     for (const text of call.stdin ?? [])
-      for (const file of text.split(/[\n\0]/))
-        if (file !== '') call.walker.effect('delete', file, call.shell, call.argv)
+      for (const file of text.split(/[\n\0]/)) if (file !== '') call.effect('delete', file)
   // `perl -ne CODE`: each line of the input is `$_`.
-  const named = given.operands.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  const named = call.texts(given.operands)
   const lines = [...(call.stdin ?? []), ...named]
   const line = perlish && args.some((arg) => /^-[a-zA-Z0-9]*[np]/.test(arg)) ? lines.find(known) : undefined
   const before = line === undefined ? '' : `$_ = ${JSON.stringify(line.trim())};\n`
   for (const code of codes) runText(code, language, call, before)
-  namedByModule(args, codes, given.operands, call)
-  if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0) {
-    for (const file of given.operands.filter((word) => !codes.includes(word)))
-      call.walker.effect('edit', file, call.shell, call.argv)
-  }
+  namedByModule(codes, given.operands, call)
+  const edited = given.operands.filter((word) => !codes.includes(word))
+  if (spec.inPlace && args.some((arg) => /^-[a-z0-9]*i/.test(arg) && !arg.startsWith('-I')) && codes.length > 0)
+    call.effects('edit', edited)
   // `node -p '"/"'` prints the value of its expression.
   const value =
     language === 'node' && given.has('p', 'print')
@@ -184,41 +144,27 @@ export const interpret: Program = (call, name) => {
   if (module !== undefined) {
     // A directory that is emptied first.
     if (module === 'venv' && given.operands.includes('--clear'))
-      for (const word of options(given.operands).operands)
-        call.walker.effect('delete-tree', word, call.shell, call.argv)
+      call.effects('delete-tree', options(given.operands).operands)
     if (module === 'timeit')
       for (const code of options(given.operands, { short: 'snru' }).operands.concat(given.all('s')))
         runText(code, language, call)
     const path = plain(module).replaceAll('.', '/')
-    for (const name of [`${path}.py`, `${path}/__main__.py`])
-      for (const text of call.walker.streams.contents(name, call.shell))
-        if (text !== UNKNOWN) runText(text, language, call)
-    return undefined
+    return runTexts(call.texts([`${path}.py`, `${path}/__main__.py`]), language, call)
   }
   const readsStdin = file === undefined || file === '-' || /^\/dev\/(stdin|fd\/0)$/.test(file)
-  const texts = readsStdin
-    ? (call.stdin ?? [])
-    : [file, `${file}.js`, `${file}/__main__.py`].flatMap((name) => [...call.walker.streams.contents(name, call.shell)])
-  for (const text of texts) {
-    if (text !== UNKNOWN) runText(text, language, call)
-  }
-  return undefined
+  const texts = readsStdin ? (call.stdin ?? []) : call.texts([file, `${file}.js`, `${file}/__main__.py`])
+  runTexts(texts, language, call)
 }
 
 /** `ruby -run -e rm -- -rf DIR`, `perl -MExtUtils::Command -e rm_rf DIR`: the code is the name of a program. */
-function namedByModule(
-  args: readonly string[],
-  codes: readonly string[],
-  operands: readonly string[],
-  call: Call,
-): void {
+function namedByModule(codes: readonly string[], operands: readonly string[], call: Call): void {
+  const { args } = call
   if (!/(?:^|\s)(?:-r ?un|-MExtUtils::Command)(?:\s|$)/.test(args.join(' '))) return
   const at = args.indexOf('--')
   const words = at < 0 ? operands : args.slice(at + 1)
   for (const code of codes) {
     const [name = '', mode] = plain(code).trim().split('_')
-    if (/^\w+$/.test(name))
-      call.walker.external([name, ...(mode ? [`-${mode}`] : []), ...words], call.shell.fork(), null)
+    if (/^\w+$/.test(name)) call.startExternal([name, ...(mode ? [`-${mode}`] : []), ...words])
   }
 }
 
@@ -234,11 +180,15 @@ function preloaded(args: readonly string[], { shell }: Call): string[] {
   ].flatMap(([, file = '']) => [file, `${file}.js`, `${file}.rb`, `${file}.lua`])
 }
 
+function runTexts(texts: readonly string[], language: string, call: Call): void {
+  for (const text of texts) if (text !== UNKNOWN) runText(text, language, call)
+}
+
 function runText(text: string, language: string, call: Call, before = ''): void {
   call.walker.code(plain(text))
   judgeCode(before + plain(text), language, call)
   for (const module of imported(plain(text), language))
-    for (const loaded of call.walker.streams.contents(module, call.shell))
+    for (const loaded of call.contents(module))
       if (loaded !== UNKNOWN && loaded !== text) call.walker.budget.deeper(() => runText(loaded, language, call))
 }
 
@@ -263,8 +213,6 @@ export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {
   emacsclient: emacs,
   // `%sh{CMD}` of Kakoune.
   kak: (call) => {
-    for (const word of call.argv.slice(1))
-      for (const [, line = ''] of plain(word).matchAll(/%sh\{([^}]*)\}/g)) call.walker.tryScript(line, call.shell)
-    return undefined
+    for (const word of call.args) call.tryMatches(word, /%sh\{([^}]*)\}/g)
   },
 }

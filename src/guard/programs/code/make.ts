@@ -5,12 +5,12 @@ import { judgeCode } from './inline.js'
 import { type Call, known, options, type Program } from '../row/call.js'
 
 export const make: Program = (call) => {
-  const given = options(call.argv.slice(1), {
+  const given = options(call.args, {
     short: 'fCIjlWoE',
     long: ['file', 'makefile', 'directory', 'eval', 'include-dir', 'old-file', 'what-if'],
   })
   const inner = call.shell.fork()
-  const environment = call.prefix?.shell ?? call.shell
+  const environment = call.environment
   for (const directory of given.all('C', 'directory'))
     inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(directory, cwd)))
   const texts = [...given.all('E', 'eval')]
@@ -23,10 +23,8 @@ export const make: Program = (call) => {
       ),
     )
   for (const file of files)
-    texts.push(
-      ...(file === '-' || file === '/dev/stdin' ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)),
-    )
-  if (given.has('n', 'just-print', 'dry-run', 'recon') && texts.length === 0) return undefined
+    texts.push(...(file === '-' || file === '/dev/stdin' ? (call.stdin ?? []) : call.contents(file)))
+  if (given.has('n', 'just-print', 'dry-run', 'recon') && texts.length === 0) return
   for (const text of texts) {
     call.walker.code(plain(text), text.includes('{{'))
     const lines = plain(text)
@@ -60,7 +58,6 @@ export const make: Program = (call) => {
     const program = /^\.?SHELL(?:FLAGS)?=(?:-\w+\s)?(.*)$/s.exec(plain(word))?.[1]
     if (program) call.walker.tryScript(program, inner)
   }
-  return undefined
 }
 
 function outside(shell: Call['shell'], name: string): string | undefined {

@@ -1,6 +1,6 @@
 /** sed: the commands and files in its scripts, and what it makes of a known input. */
 import { EMPTY, isEverything, plain, UNKNOWN } from '../../words/text.js'
-import { type Call, COMMAND_TEXT, options, type Program } from '../row/call.js'
+import { type Call, mustBeFollowed, options, type Program } from '../row/call.js'
 
 /** `s/# %wheel/%wheel/`: a word is changed where it stands, and not root's. */
 const SWAPS_WORDS = /^\s*s([/|#,])(?!(?:(?!\1).)*root)(?:(?!\1).)*[A-Za-z%_]{3}(?:(?!\1).)*\1.+\1[gI\d]*\s*$/
@@ -20,7 +20,7 @@ const ADDS = /^\s*(?:\$|\d+|\/(?:\\.|[^/\\\n])*\/)?\s*[ai](?:\\\n|\\|\s)[^\n]*$/
 
 export const sed: Program = (call) => {
   // BSD's sed takes the ending of a copy as a word of its own: `sed -i '' s/a/b/ FILE`.
-  const words = call.argv.slice(1).filter((arg, at, all) => arg !== '' || call.argv[at] !== '-i' || all.length < at + 3)
+  const words = call.args.filter((arg, at, all) => arg !== '' || call.argv[at] !== '-i' || all.length < at + 3)
   const given = options(
     words.map((arg) => (/^-i.+/.test(arg) || /^-[nErs]+i.*/.test(arg) ? '-i' : arg)),
     { short: 'efl', long: ['expression', 'file', 'line-length'] },
@@ -33,7 +33,7 @@ export const sed: Program = (call) => {
   if (scripts.length === 0 && given.operands[0] !== undefined && given.get('f', 'file') === undefined)
     scripts.push(given.operands[0])
   for (const file of given.all('f', 'file'))
-    for (const text of file === '-' ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell)) {
+    for (const text of file === '-' ? (call.stdin ?? []) : call.contents(file)) {
       if (text === UNKNOWN) continue
       call.walker.code(plain(text))
       scripts.push(text)
@@ -48,11 +48,11 @@ export const sed: Program = (call) => {
       const gentle =
         scripts.length > 0 && scripts.every((script) => harmless.some((pattern) => pattern.test(plain(script))))
       const kind = empties ? 'overwrite' : gentle ? 'append' : 'edit'
-      call.walker.effect(kind, file, call.shell, call.argv, empties ? EMPTY : undefined)
+      call.effect(kind, file, empties ? EMPTY : undefined)
       const made = sedOutput(scripts.map(plain), call, [file])
-      if (made?.every((text) => text !== UNKNOWN)) call.walker.streams.write(file, made, false, call.shell)
+      if (made?.every((text) => text !== UNKNOWN)) call.write(file, made)
     }
-    return undefined
+    return
   }
   return sedOutput(scripts.map(plain), call, files, given.has('n', 'quiet', 'silent'))
 }
@@ -61,15 +61,12 @@ export const sed: Program = (call) => {
 function sedScript(script: string, call: Call): void {
   for (const line of script.split(/\n|;(?=\s*e\s*$)/)) {
     const command = /^\s*(?:\d+|\$|\/[^/]*\/)?(?:,(?:\d+|\$|\/[^/]*\/))?\s*!?\s*\{?\s*e(?:\s+(.+))?$/s.exec(line)
-    if (command?.[1])
-      call.walker.script(/\{\s*e\s/.test(line) ? command[1].replace(/\}\s*$/, '') : command[1], call.shell.fork())
-    else if (command && call.stdin)
-      for (const text of call.stdin) if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+    if (command?.[1]) call.script(/\{\s*e\s/.test(line) ? command[1].replace(/\}\s*$/, '') : command[1])
+    else if (command && call.stdin) for (const text of call.stdin) if (text !== UNKNOWN) call.script(text)
     for (const found of substitutions(line)) {
       if (/e/.test(found.flags.replace(/w.*/s, ''))) {
-        call.walker.tryScript(found.replacement.replace(/\\(.)/g, '$1'), call.shell)
-        for (const text of call.stdin ?? [])
-          if (text !== UNKNOWN) call.walker.tryScript(applied(text, found), call.shell)
+        call.tryScript(found.replacement.replace(/\\(.)/g, '$1'))
+        for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.tryScript(applied(text, found))
       }
       const file = /w\s*(\S+)\s*$/.exec(found.flags)?.[1]
       if (file !== undefined) writesInput(file, call)
@@ -80,8 +77,8 @@ function sedScript(script: string, call: Call): void {
 }
 
 function writesInput(file: string, call: Call): void {
-  call.walker.effect('overwrite', file, call.shell, call.argv)
-  if (call.stdin) call.walker.streams.write(file, call.stdin, false, call.shell)
+  call.effect('overwrite', file)
+  if (call.stdin) call.write(file, call.stdin)
 }
 
 interface Substitution {
@@ -127,7 +124,7 @@ function applied(text: string, { pattern, replacement, flags }: Substitution): s
   // Names in which it is not found stay as they are.
   if (isEverything(text) && !/^\^|\(|\.[*+]|^\.$/.test(pattern)) return text
   // What was a secret before it was changed is one afterwards.
-  return text.includes('{{') || COMMAND_TEXT.test(text) ? text : UNKNOWN
+  return mustBeFollowed(text) ? text : UNKNOWN
 }
 
 /** Scripts that take lines out (`1d`, `/keep/d`, `$!d` not), or with -n print all but some (`/keep/!p`, `2,$p`). */
@@ -154,15 +151,14 @@ export function sedOutput(
     !/[&]|\\\d/.test(only.replacement)
   )
     return [`${applied('.', only)}\n`]
-  const input =
-    files.length > 0 ? files.flatMap((file) => [...call.walker.streams.contents(file, call.shell)]) : call.stdin
+  const input = files.length > 0 ? call.texts(files) : call.stdin
   if (!input || input.every((text) => text === UNKNOWN)) return undefined
   return input.map((text) => {
     let out = text
     for (const script of scripts) {
       if (isEverything(text) && leavesNearlyAll(script, quiet)) continue
       const found = substitutions(script)
-      if (found.length === 0) return text.includes('{{') || COMMAND_TEXT.test(text) ? text : UNKNOWN
+      if (found.length === 0) return mustBeFollowed(text) ? text : UNKNOWN
       for (const one of found) out = out === UNKNOWN ? UNKNOWN : applied(out, one)
     }
     return out

@@ -10,47 +10,38 @@ const TAR_VALUES = nameList(`
   info-script new-volume-script transform owner group mode
 `)
 
+/** Options whose value is a command line. */
+const TAR_STARTS = nameList('to-command use-compress-program I rsh-command info-script new-volume-script F')
+
 export const tar: Program = (call) => {
-  const words = call.argv.slice(1)
+  const words = call.args
   // `tar czf x y`: the first word may be a bundle of options without a dash.
   const bundled =
     words[0] !== undefined && !words[0].startsWith('-') && /^[A-Za-z]+$/.test(words[0])
       ? [`-${words[0]}`, ...words.slice(1)]
       : words
-  const given = options(bundled, {
-    short: 'fFCTXIbgHKLNV',
-    long: TAR_VALUES,
-  })
+  const given = options(bundled, { short: 'fFCTXIbgHKLNV', long: TAR_VALUES })
   for (const action of given.all('checkpoint-action')) {
     const command = /^exec=(.*)$/s.exec(plain(action))?.[1]
-    if (command !== undefined) call.walker.script(command, call.shell.fork())
+    if (command !== undefined) call.script(command)
   }
-  for (const line of [
-    ...given.all('to-command'),
-    ...given.all('use-compress-program', 'I'),
-    ...given.all('rsh-command'),
-    ...given.all('info-script', 'new-volume-script', 'F'),
-  ])
-    call.walker.tryScript(plain(line), call.shell)
+  for (const line of given.all(...TAR_STARTS)) call.tryScript(plain(line))
   const archive = given.get('f', 'file') ?? '-'
   const made = given.has('c', 'create', 'r', 'append') ? packs(call, archive, given.operands) : undefined
   if (given.has('c', 'create'))
-    for (const file of given.all('f', 'file'))
-      if (file !== '-') call.walker.effect('overwrite', file, call.shell, call.argv)
-  if (given.has('x', 'extract', 'get'))
-    for (const directory of given.all('C', 'directory').length > 0 ? given.all('C', 'directory') : ['.'])
-      call.walker.effect('create', `${directory}/…`, call.shell, call.argv)
-  const listed = given
-    .all('T', 'files-from')
-    .flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+    for (const file of given.all('f', 'file')) if (file !== '-') call.effect('overwrite', file)
+  const extracts = given.has('x', 'extract', 'get')
+  const named = given.all('C', 'directory')
+  const directories = named.length > 0 ? named : ['.']
+  if (extracts) for (const directory of directories) call.effect('create', `${directory}/…`)
+  const listed = call
+    .texts(given.all('T', 'files-from'))
     .flatMap((text) => text.split(/[\n\0]/).filter((line) => line !== ''))
   if (given.has('remove-files'))
     for (const word of [...given.operands, ...listed])
-      for (const from of given.all('C', 'directory').length > 0 ? given.all('C', 'directory') : ['.'])
-        call.walker.effect('delete-tree', word.startsWith('/') ? word : `${from}/${word}`, call.shell, call.argv)
-  if (given.has('recursive-unlink'))
-    for (const word of given.all('C', 'directory')) call.walker.effect('delete-tree', word, call.shell, call.argv)
-  if (!given.has('x', 'extract', 'get')) return made
+      for (const from of directories) call.effect('delete-tree', word.startsWith('/') ? word : `${from}/${word}`)
+  if (given.has('recursive-unlink')) call.effects('delete-tree', named)
+  if (!extracts) return made
   return unpacked(call, archive, given.get('C', 'directory') ?? '.', given.has('O', 'to-stdout'))
 }
 
@@ -58,24 +49,23 @@ export const tar: Program = (call) => {
 function packs(call: Call, archive: string | undefined, files: readonly string[]): Alternatives | undefined {
   if (archive === undefined || call.shell.files.size === 0) return undefined
   const members = files.flatMap((file) =>
-    call.walker.streams.contents(file, call.shell).flatMap((text) => (known(text) ? [`${plain(file)}\0${text}`] : [])),
+    call.contents(file).flatMap((text) => (known(text) ? [`${plain(file)}\0${text}`] : [])),
   )
   if (members.length === 0) return undefined
   const text = PACKED + members.join('\0')
   if (archive === '-') return [text]
-  call.walker.streams.write(archive, [text], false, call.shell)
+  call.write(archive, [text])
   return undefined
 }
 
 /** What comes out of an archive that this command, or its session, has made. */
 function unpacked(call: Call, archive: string, directory: string, prints: boolean): Alternatives | undefined {
-  const texts = archive === '-' ? (call.stdin ?? []) : call.walker.streams.contents(archive, call.shell)
+  const texts = archive === '-' ? (call.stdin ?? []) : call.contents(archive)
   const members = texts
     .filter((text) => text.startsWith(PACKED))
     .flatMap((text) => [...text.replaceAll(PACKED, '').matchAll(/([^\0]*)\0([^\0]*)\0?/g)])
   if (prints) return members.length > 0 ? [members.map(([, , text = '']) => text).join('')] : undefined
-  for (const [, name = '', text = ''] of members)
-    call.walker.streams.write(`${directory}/${name.replace(/^\/+/, '')}`, [text], false, call.shell)
+  for (const [, name = '', text = ''] of members) call.write(`${directory}/${name.replace(/^\/+/, '')}`, [text])
   return undefined
 }
 
@@ -83,28 +73,24 @@ function unpacked(call: Call, archive: string, directory: string, prints: boolea
 export const unpacks =
   (short: string, long: string[], reads: readonly string[]): Program =>
   (call) => {
-    const given = options(call.argv.slice(1), { short, long })
+    const given = options(call.args, { short, long })
     if (reads.length > 0 && !given.has(...reads)) return undefined
     const directory = given.get('d', 'D', 'directory') ?? '.'
-    call.walker.effect('create', `${directory}/…`, call.shell, call.argv)
+    call.effect('create', `${directory}/…`)
     return unpacked(call, given.operands[0] ?? '-', directory, given.has('p', 'c', 'to-stdout'))
   }
 
 /** `rar m ARCHIVE FILES`: into the archive, and from the disk. */
 export const rar: Program = (call) => {
-  const [verb = '', , ...words] = options(call.argv.slice(1)).operands
-  if (/^mf?$/.test(verb) || call.argv.some((word) => /^-(?:df|dw)$/.test(word)))
-    for (const word of words) call.walker.effect('delete-tree', word, call.shell, call.argv)
-  return undefined
+  const [verb = '', , ...words] = options(call.args).operands
+  if (/^mf?$/.test(verb) || call.argv.some((word) => /^-(?:df|dw)$/.test(word))) call.effects('delete-tree', words)
 }
 
 export const zip: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'xibtnP', long: ['unzip-command', 'exclude', 'include'] })
+  const given = options(call.args, { short: 'xibtnP', long: ['unzip-command', 'exclude', 'include'] })
   const at = call.argv.findIndex((arg) => arg === '-TT' || arg === '--unzip-command')
-  if (at >= 0) call.walker.tryScript(plain(call.argv[at + 1] ?? ''), call.shell)
-  for (const line of given.all('unzip-command')) call.walker.tryScript(plain(line), call.shell)
+  if (at >= 0) call.tryScript(plain(call.argv[at + 1] ?? ''))
+  for (const line of given.all('unzip-command')) call.tryScript(plain(line))
   packs(call, given.operands[0], given.operands.slice(1))
-  if (given.has('m', 'move'))
-    for (const word of given.operands.slice(1)) call.walker.effect('delete-tree', word, call.shell, call.argv)
-  return undefined
+  if (given.has('m', 'move')) call.effects('delete-tree', given.operands.slice(1))
 }

@@ -1,7 +1,8 @@
 /** find and fd: which paths their tests leave, and what their actions do to those. */
 import { unescape } from '../../words/escapes.js'
 import { globMatches } from '../../words/glob.js'
-import { criticalBelow, isWithin, locate, resolvePath } from '../../words/paths.js'
+import { isInside } from '../../../contract/names/inside.js'
+import { criticalBelow, locate, resolvePath } from '../../words/paths.js'
 import { activate, hasUnknown, plain, SELECTED, TREE, UNKNOWN } from '../../words/text.js'
 import { type Call, options, type Program } from '../row/call.js'
 
@@ -13,7 +14,7 @@ const NOWHERE = /^-xtype l$|^-type [sp]$/
 const NOWHERE_BEHIND = /^-type [lsp]$/
 
 export const find: Program = (call) => {
-  const words = call.argv.slice(1)
+  const words = call.args
   let at = 0
   while (/^-([HLP-]|D|O\d*)$/.test(words[at] ?? '')) at += words[at] === '-D' ? 2 : 1
   const starts: string[] = []
@@ -22,7 +23,7 @@ export const find: Program = (call) => {
   const named = starts.filter((start) => start !== '')
   const list = words.indexOf('-files0-from')
   if (list >= 0)
-    for (const text of call.walker.streams.contents(words[list + 1] ?? '', call.shell))
+    for (const text of call.contents(words[list + 1] ?? ''))
       named.push(...text.split('\0').filter((path) => path.trim() !== ''))
   if (starts.length === 0 && list < 0) named.push('.')
   starts.splice(0, starts.length, ...named)
@@ -34,6 +35,7 @@ export const find: Program = (call) => {
   let negated = false
   let prints = true
   const formats: string[] = []
+  const found = (isFew = narrowed): string[] => targets(siftedStarts(starts, sifted, call), isFew, names, call, follows)
   for (; at < words.length; at++) {
     const word = words[at] ?? ''
     if (word === '!' || word === '-not') {
@@ -64,31 +66,28 @@ export const find: Program = (call) => {
       at++
     } else if (word === '-maxdepth' && words[at + 1] === '0') at++
     else if (word === '-delete' || word === '-rm') {
-      for (const path of targets(siftedStarts(starts, sifted, call), narrowed, names, call, follows))
-        call.walker.effect('delete-tree', path, call.shell, call.argv)
+      call.effects('delete-tree', found())
       prints = false
     } else if (/^-(exec|execdir|ok|okdir)$/.test(word)) {
       const end = words.findIndex((other, i) => i > at && (other === ';' || (other === '+' && words[i - 1] === '{}')))
       const template = words.slice(at + 1, end < 0 ? undefined : end)
       const modes = /^(?:chmod|chgrp|chown)$/.test(template[0] ?? '') && words.includes('-perm')
-      for (const path of targets(siftedStarts(starts, sifted, call), narrowed || modes, names, call, follows))
-        run(call, template, path, word)
+      for (const path of found(narrowed || modes)) run(call, template, path, word)
       at = end < 0 ? words.length : end
       prints = false
-    } else if (/^-(fprint|fprint0|fls)$/.test(word))
-      call.walker.effect('overwrite', words[++at] ?? '', call.shell, call.argv)
+    } else if (/^-(fprint|fprint0|fls)$/.test(word)) call.effect('overwrite', words[++at] ?? '')
     else if (word === '-fprintf') {
-      call.walker.effect('overwrite', words[at + 1] ?? '', call.shell, call.argv)
+      call.effect('overwrite', words[at + 1] ?? '')
       at += 2
     } else if (word === '-printf') formats.push(words[++at] ?? '')
     else if (/^-(type|user|group|size|mtime|atime|ctime|mmin|perm|mindepth|maxdepth|uid|gid|links)$/.test(word)) at++
     negated = false
   }
-  if (!prints) return undefined
+  if (!prints) return
   // `-printf 'rm -rf %p\n'`: lines for a shell.
   if (formats.length > 0)
     return [
-      targets(siftedStarts(starts, sifted, call), narrowed, names, call, follows)
+      found()
         .map((path) =>
           unescape(formats.join(''))
             .replace(/%[pP]/g, () => path)
@@ -96,10 +95,8 @@ export const find: Program = (call) => {
         )
         .join(''),
     ]
-  const printed = [
-    `${targets(siftedStarts(starts, sifted, call), narrowed, names, call, follows).join('\n')}\n`.replace(/^\n$/, ''),
-  ]
-  return words.includes('-print0') ? printed.map((text) => text.replaceAll('\n', '\0')) : printed
+  const printed = `${found().join('\n')}\n`.replace(/^\n$/, '')
+  return [words.includes('-print0') ? printed.replaceAll('\n', '\0') : printed]
 }
 
 /** Files of a user that is neither root nor the one that works here, or of no user. */
@@ -157,7 +154,7 @@ function namedBelow(start: string, name: string, shell: Call['shell']): string[]
   const homes = shell.home.filter(
     (home) => home.startsWith('/') && globMatches(name, home.slice(home.lastIndexOf('/') + 1)),
   )
-  return [...here, ...criticalBelow(start, name), ...homes.filter((home) => isWithin(home, start))]
+  return [...here, ...criticalBelow(start, name), ...homes.filter((home) => isInside(home, start))]
 }
 
 function run(call: Call, template: readonly string[], path: string, action: string): void {
@@ -174,9 +171,9 @@ function run(call: Call, template: readonly string[], path: string, action: stri
 const PUTS_ELSEWHERE = /^(?:mv|cp|ln|install)$/
 
 export const fd: Program = (call) => {
-  const words = call.argv.slice(1)
+  const words = call.args
   const at = words.findIndex((word) => /^(-x|-X|--exec|--exec-batch)$/.test(word))
-  if (at < 0) return undefined
+  if (at < 0) return
   const given = options(words.slice(0, at), {
     short: 'eEtdjcSo',
     long: ['extension', 'exclude', 'type', 'max-depth', 'threads', 'size', 'owner'],
@@ -186,12 +183,9 @@ export const fd: Program = (call) => {
   const narrowed = names.length > 0 || !/^[.*]*$/.test(plain(pattern))
   const template = words.slice(at + 1)
   for (const path of targets([start], narrowed, names, call))
-    call.walker.argv(
+    call.start(
       template.some((word) => word.includes('{}'))
         ? template.map((word) => word.replaceAll('{}', path))
         : [...template, path],
-      call.shell.fork(),
-      null,
     )
-  return undefined
 }

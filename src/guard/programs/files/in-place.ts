@@ -11,36 +11,30 @@ const SUFFIX: Readonly<Record<string, string>> = { bzip2: '.bz2', xz: '.xz', zst
 
 /** `gzip FILE` leaves FILE.gz and takes FILE away; to standard output, or with -k, it does not. */
 const compress: Program = (call, name) => {
-  const given = options(call.argv.slice(1), { short: 'bSTM', long: ['suffix', 'threads', 'memlimit'] })
+  const given = options(call.args, { short: 'bSTM', long: ['suffix', 'threads', 'memlimit'] })
   const keeps = /^(?:zstd|lz4|brotli)$/.test(name)
     ? !given.has('rm')
     : given.has('c', 'k', 'stdout', 'to-stdout', 'keep')
-  if (keeps || given.has('l', 'list', 't', 'test', 'h', 'help', 'V', 'version')) return undefined
+  if (keeps || given.has('l', 'list', 't', 'test', 'h', 'help', 'V', 'version')) return
   for (const word of given.operands) {
-    const texts = call.walker.streams.contents(word, call.shell).filter((text) => !hasUnknown(text))
+    const texts = call.contents(word).filter((text) => !hasUnknown(text))
     const packed = `${word}${SUFFIX[name] ?? '.gz'}`
     if (texts.length > 0)
-      call.walker.streams.write(
+      call.write(
         packed,
         texts.map((text) => PACKED + text),
-        false,
-        call.shell,
       )
   }
   // A directory is passed over without -r: only what a pattern or a name picks out is taken.
-  for (const word of given.operands)
-    call.walker.effect(given.has('r', 'recursive') ? 'delete-tree' : 'delete', word, call.shell, call.argv)
-  return undefined
+  call.effects(given.has('r', 'recursive') ? 'delete-tree' : 'delete', given.operands)
 }
 
 /** Perl's and util-linux's rename: one or two words say how, the others are the files. */
 const rename: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'e', long: ['expr'] })
-  if (given.has('n', 'no-act', 'nono', 'just-print', 'dry-run', 'h', 'help')) return undefined
+  const given = options(call.args, { short: 'e', long: ['expr'] })
+  if (given.has('n', 'no-act', 'nono', 'just-print', 'dry-run', 'h', 'help')) return
   const byExpression = given.get('e', 'expr') !== undefined || /^[sy]\W|^tr\W/.test(plain(given.operands[0] ?? ''))
-  for (const word of given.operands.slice(given.get('e', 'expr') !== undefined ? 0 : byExpression ? 1 : 2))
-    call.walker.effect('move', word, call.shell, call.argv)
-  return undefined
+  call.effects('move', given.operands.slice(given.get('e', 'expr') !== undefined ? 0 : byExpression ? 1 : 2))
 }
 
 const writesAfter =
@@ -51,53 +45,48 @@ const writesAfter =
       const target = names.includes(word) ? call.argv[at + 1] : joined && word.slice(joined.length + 1)
       if (target === undefined || target === '-') return
       // `strace -o '|command'` writes into a pipe.
-      if (/^[|!]/.test(target)) call.walker.tryScript(plain(target).slice(1), call.shell)
-      else call.walker.effect('overwrite', target, call.shell, call.argv)
+      if (/^[|!]/.test(target)) call.tryScript(plain(target).slice(1))
+      else call.effect('overwrite', target)
     })
-    return undefined
   }
 
 /** The operand at that place, counted from the end where it is negative, is written. */
 const writesOperand =
   (at: number, kind: 'overwrite' | 'edit' = 'overwrite', short = ''): Program =>
   (call) => {
-    const { operands } = options(call.argv.slice(1), { short })
+    const { operands } = options(call.args, { short })
     const target = operands.length > 1 || at === 0 ? operands.at(at) : undefined
-    if (target !== undefined && target !== '-') call.walker.effect(kind, target, call.shell, call.argv)
-    return undefined
+    if (target !== undefined && target !== '-') call.effect(kind, target)
   }
 
 /** `aria2c -d DIR -o NAME`, or the name in the address. */
 const aria2c: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'dox', long: ['dir', 'out'] })
+  const given = options(call.args, { short: 'dox', long: ['dir', 'out'] })
   const out = given.get('o', 'out')
   for (const name of out === undefined ? given.operands.map((url) => basename(url)) : [out])
-    call.walker.effect('overwrite', `${given.get('d', 'dir') ?? '.'}/${name}`, call.shell, call.argv)
-  return undefined
+    call.effect('overwrite', `${given.get('d', 'dir') ?? '.'}/${name}`)
 }
 
 /** `install -d -m MODE DIR` changes what is there already. */
 const install: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'mogSt', long: ['mode', 'owner', 'group'] })
+  const given = options(call.args, { short: 'mogSt', long: ['mode', 'owner', 'group'] })
   const mode = given.get('m', 'mode')
-  if (given.has('d', 'directory') && mode !== undefined)
-    for (const word of given.operands) call.walker.effect('mode', word, call.shell, call.argv, mode)
-  return undefined
+  if (given.has('d', 'directory') && mode !== undefined) call.effects('mode', given.operands, mode)
 }
 
 /** `stat -c %n FILE...` prints the names that it was given. */
 const stat: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'cf', long: ['format', 'printf'] })
+  const given = options(call.args, { short: 'cf', long: ['format', 'printf'] })
   if (given.get('c', 'format') === '%m') return ['/\n']
   return given.get('c', 'format') === '%n' ? [`${given.operands.join('\n')}\n`] : undefined
 }
 
 /** `grep -rl '' DIR` prints the name of every file below it. */
 const grep: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'efABCmdD', long: ['regexp', 'file', 'include', 'exclude'] })
+  const given = options(call.args, { short: 'efABCmdD', long: ['regexp', 'file', 'include', 'exclude'] })
   const lists = given.has('l', 'files-with-matches') && given.has('r', 'R', 'recursive')
   const pattern = given.get('e', 'regexp') ?? given.operands[0]
-  if (!lists || given.has('include') || !/^(?:|\.|\^|\$|\.\*)$/.test(plain(pattern ?? 'x'))) return undefined
+  if (!lists || given.has('include') || !/^(?:|\.|\^|\$|\.\*)$/.test(plain(pattern ?? 'x'))) return
   const places = given.get('e', 'regexp') === undefined ? given.operands.slice(1) : given.operands
   return [`${places.map((place) => `${place.replace(/\/$/, '')}/${TREE}`).join('\n')}\n`]
 }
@@ -119,25 +108,19 @@ export const IN_PLACE_PROGRAMS: Readonly<Record<string, Program>> = {
   // They change the last file that they are given.
   ...table(['patchelf', 'upx', 'elfedit', 'objcopy'], (call) => {
     if (call.argv.length > 2 && !call.argv.some((word) => /^--print/.test(word)))
-      call.walker.effect('overwrite', call.argv.at(-1) ?? '', call.shell, call.argv)
-    return undefined
+      call.effect('overwrite', call.argv.at(-1) ?? '')
   }),
   ...table(['ccrypt', 'ccencrypt'], (call) => {
-    const given = options(call.argv.slice(1), { short: 'EKkHyS' })
-    if (given.has('r', 'R', 'recursive'))
-      for (const word of given.operands) call.walker.effect('delete-tree', word, call.shell, call.argv)
-    return undefined
+    const given = options(call.args, { short: 'EKkHyS' })
+    if (given.has('r', 'R', 'recursive')) call.effects('delete-tree', given.operands)
   }),
   mmv: (call) => {
-    const { operands } = options(call.argv.slice(1))
-    call.walker.effect('move', activate(operands[0] ?? ''), call.shell, call.argv)
-    return undefined
+    const { operands } = options(call.args)
+    call.effect('move', activate(operands[0] ?? ''))
   },
   ...table(['pax', 'star'], (call, name) => {
-    for (const word of call.argv)
-      if (word.startsWith('f=')) call.walker.effect('overwrite', word.slice(2), call.shell, call.argv)
+    for (const word of call.argv) if (word.startsWith('f=')) call.effect('overwrite', word.slice(2))
     if (call.argv.some((word) => /^-\w*w/.test(word))) return writesAfter('-f')(call, name)
-    return undefined
   }),
   patch: writesOperand(0, 'edit', 'pdioBDFgrVYz'),
   script: writesOperand(0, 'overwrite', 'cBEIOTto'),

@@ -25,31 +25,26 @@ function isHome(word: string, { shell }: Call): boolean {
 
 /** `mount --bind / x` gives a directory another name; `mount -t tmpfs none /usr` hides one. */
 export const mount: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'otLU', long: ['options', 'types', 'source', 'target'] })
+  const given = options(call.args, { short: 'otLU', long: ['options', 'types', 'source', 'target'] })
   const settings = given.all('o', 'options').join(',')
   const bind = given.has('bind', 'rbind', 'B', 'R', 'move', 'M') || /\b(r?bind)\b/.test(settings)
   const [source, target] = given.operands
   if (bind && source !== undefined && target !== undefined)
-    call.walker.namesakes.stands(
-      call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? '',
-      call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? '',
-      'mount',
-    )
+    call.walker.namesakes.stands(call.resolve(target), call.resolve(source), 'mount')
   const moved = given.has('move', 'M') && source !== undefined
   if (moved && (isFloor(source, call) || isHome(source, call)))
-    call.walker.report('wipe-system', ['mount', '--move', plain(source)])
+    call.report('wipe-system', ['mount', '--move', plain(source)])
   const same = source !== undefined && target !== undefined && plain(source) === plain(target)
   // The root's own device, asked of the system, is mounted there with other settings.
   const again = !bind && !given.has('t', 'types') && source?.includes(UNKNOWN) && plain(target ?? '') === '/'
   const devices = /^(?:devtmpfs|devpts|proc|sysfs)$/.test(given.get('t', 'types') ?? '')
   if (target !== undefined && isFloor(target, call) && !same && !again && !devices && !/\bremount\b/.test(settings))
-    call.walker.report('wipe-system', ['mount', plain(target)])
+    call.report('wipe-system', ['mount', plain(target)])
   if (/\bremount\b/.test(settings))
     remount(call, given.operands.at(-1), `${settings},${given.has('r', 'read-only') ? 'ro' : ''}`)
   // Memory over the homes: they seem empty, and what is written there is gone with the power.
   if (target !== undefined && /^(?:tmpfs|ramfs)$/.test(given.get('t', 'types') ?? '') && isHome(target, call))
-    call.walker.report('wipe-home', ['mount', plain(target)])
-  return undefined
+    call.report('wipe-home', ['mount', plain(target)])
 }
 
 /** A system that can no longer be written to, or whose programs no longer start. */
@@ -59,30 +54,28 @@ function remount(call: Call, target: string | undefined, settings: string): void
     /^\/(?:(?:usr|bin|sbin|lib\w*)(?:\/|$)|$)/.test(resolvePath(target, cwd)),
   )
   if (/\bro\b/.test(settings) || (programs && /\bnoexec\b/.test(settings)))
-    call.walker.report('open-permissions', ['mount', '-o', plain(settings).replace(/,+$/, ''), plain(target)])
+    call.report('open-permissions', ['mount', '-o', plain(settings).replace(/,+$/, ''), plain(target)])
 }
 
 export const umount: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'tO', long: ['types', 'test-opts'] })
-  if (given.has('help', 'version', 'fake')) return undefined
+  const given = options(call.args, { short: 'tO', long: ['types', 'test-opts'] })
+  if (given.has('help', 'version', 'fake')) return
   if (given.has('a', 'all') && given.get('t', 'types', 'O', 'test-opts') === undefined && given.operands.length === 0)
-    call.walker.report('wipe-system', ['umount', '-a'])
-  for (const word of given.operands) if (isFloor(word, call)) call.walker.report('wipe-system', ['umount', plain(word)])
-  return undefined
+    call.report('wipe-system', ['umount', '-a'])
+  for (const word of given.operands) if (isFloor(word, call)) call.report('wipe-system', ['umount', plain(word)])
 }
 
 /** A file system that takes no more writes stops every program that makes one. */
 export const fsfreeze: Program = (call) => {
-  const given = options(call.argv.slice(1))
+  const given = options(call.args)
   if (given.has('f', 'freeze') && given.operands.some((word) => isFloor(word, call) || isHome(word, call)))
-    call.walker.report('host-down', ['fsfreeze', ...given.operands.map(plain)])
-  return undefined
+    call.report('host-down', ['fsfreeze', ...given.operands.map(plain)])
 }
 
 /** `fuser -km /`: ends every process that has a file open there. */
 export const fuser: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'nN', long: ['namespace'] })
-  if (!given.has('k', 'kill')) return undefined
+  const given = options(call.args, { short: 'nN', long: ['namespace'] })
+  if (!given.has('k', 'kill')) return
   const wide = given.has('m', 'mount', 'c', 'M')
   const hit = given.operands.find((word) =>
     call.shell.cwd.some((cwd) => {
@@ -90,6 +83,5 @@ export const fuser: Program = (call) => {
       return located !== undefined && (wide ? /^(?:root|system|home)$/.test(located.place) : located.place === 'root')
     }),
   )
-  if (hit !== undefined) call.walker.report('kill-everything', ['fuser', '-k', plain(hit)])
-  return undefined
+  if (hit !== undefined) call.report('kill-everything', ['fuser', '-k', plain(hit)])
 }

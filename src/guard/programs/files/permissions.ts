@@ -3,8 +3,8 @@ import { hasUnknown, NOTHING } from '../../words/text.js'
 import { onlyTalks, options, type Program } from '../row/call.js'
 
 export const chmod: Program = (call) => {
-  const words = call.argv.slice(1)
-  if (onlyTalks(words)) return undefined
+  const words = call.args
+  if (onlyTalks(words)) return
   const reference = words.some((word) => word.startsWith('--reference'))
   // A mode may begin with a dash (`chmod -x f`): it is not an option.
   const modes = words.filter(
@@ -17,29 +17,27 @@ export const chmod: Program = (call) => {
       ? [modes[0], given.operands]
       : [given.operands[0], given.operands.slice(1)]
   const kind = given.has('R', 'recursive') ? 'mode-tree' : 'mode'
-  for (const word of targets) call.walker.effect(kind, word, call.shell, call.argv, mode)
+  call.effects(kind, targets, mode)
   return NOTHING
 }
 
 export const chown: Program = (call) => {
-  const given = options(call.argv.slice(1), { long: ['from', 'reference'] })
-  if (given.has('help', 'version')) return undefined
+  const given = options(call.args, { long: ['from', 'reference'] })
+  if (given.has('help', 'version')) return
   // Only what belongs to one other user or group.
   if (/^:?(?!root|0+(?:\D|$))./.test(given.get('from') ?? '')) return NOTHING
   const targets = given.flags.includes('reference') ? given.operands : given.operands.slice(1)
   const owner = given.operands[0]
-  for (const word of targets)
-    call.walker.effect(given.has('R', 'recursive') ? 'owner-tree' : 'owner', word, call.shell, call.argv, owner)
+  call.effects(given.has('R', 'recursive') ? 'owner-tree' : 'owner', targets, owner)
   return NOTHING
 }
 
 export const setfacl: Program = (call) => {
-  const given = options(call.argv.slice(1), {
+  const given = options(call.args, {
     short: 'mxMX',
     long: ['modify', 'remove', 'modify-file', 'remove-file', 'set', 'set-file', 'restore'],
   })
-  for (const word of given.operands)
-    call.walker.effect(given.has('R', 'recursive') ? 'owner-tree' : 'owner', word, call.shell, call.argv)
+  call.effects(given.has('R', 'recursive') ? 'owner-tree' : 'owner', given.operands)
   return NOTHING
 }
 
@@ -50,9 +48,8 @@ export const chcon: Program = (call, name) =>
     : NOTHING
 
 export const chattr: Program = (call) => {
-  const words = call.argv.slice(1)
+  const words = call.args
   const operands = words.filter((word) => !/^[-+=]/.test(word))
-  if (words.some((word) => /^-\w*R/.test(word)))
-    for (const word of operands) call.walker.effect('owner-tree', word, call.shell, call.argv)
+  if (words.some((word) => /^-\w*R/.test(word))) call.effects('owner-tree', operands)
   return NOTHING
 }

@@ -3,8 +3,8 @@ import { activate, ANYTHING, EMPTY, hasUnknown, NOTHING, plain, STAR, UNKNOWN } 
 import { onlyTalks, options, type Program } from '../row/call.js'
 
 export const rm: Program = (call) => {
-  const given = options(call.argv.slice(1))
-  if (given.has('help', 'version')) return undefined
+  const given = options(call.args)
+  if (given.has('help', 'version')) return
   const recursive = given.has('r', 'R', 'recursive')
   // Flags that are not known here might be -rf; naming a directory says that they are.
   const perhaps = given.operands.some((word) => word.startsWith(UNKNOWN) && !word.includes('/'))
@@ -12,62 +12,45 @@ export const rm: Program = (call) => {
   const gone = given.operands.filter((word) => !(call.walker.guesses && /^\.\/*$/.test(plain(word))))
   // With `globstar` two stars name everything below.
   for (const word of gone)
-    call.walker.effect(
+    call.effect(
       recursive || word.includes(STAR + STAR) || (perhaps && !hasUnknown(word) && !call.walker.guesses)
         ? 'delete-tree'
         : 'delete',
       word,
-      call.shell,
-      call.argv,
     )
   return given.has('v', 'verbose') ? ANYTHING : NOTHING
 }
 
-/** Tools whose operands all disappear with what is in them. */
-export const removeTrees =
-  (spec: { short?: string; long?: string[] } = {}): Program =>
-  (call) => {
-    if (onlyTalks(call.argv.slice(1))) return undefined
-    // These tools expand wildcards themselves, quoted or not.
-    for (const word of options(call.argv.slice(1), spec).operands)
-      call.walker.effect('delete-tree', activate(word), call.shell, call.argv)
-    return undefined
-  }
+/** Tools whose operands all disappear with what is in them. They expand wildcards themselves, quoted or not. */
+export const removeTrees: Program = (call) => {
+  if (!onlyTalks(call.args)) call.effects('delete-tree', options(call.args).operands.map(activate))
+}
 
 export const removeFiles: Program = (call) => {
-  for (const word of options(call.argv.slice(1)).operands) call.walker.effect('delete', word, call.shell, call.argv)
+  call.effects('delete', options(call.args).operands)
   return NOTHING
 }
 
 export const shred: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'nsT', long: ['iterations', 'size', 'random-source'] })
-  for (const word of given.operands)
-    call.walker.effect(
-      given.has('r', 'R', 'recursive') ? 'delete-tree' : 'overwrite',
-      word,
-      call.shell,
-      call.argv,
-      EMPTY,
-    )
+  const given = options(call.args, { short: 'nsT', long: ['iterations', 'size', 'random-source'] })
+  call.effects(given.has('r', 'R', 'recursive') ? 'delete-tree' : 'overwrite', given.operands, EMPTY)
   return NOTHING
 }
 
 /** PowerShell's Remove-Item on any system. */
 export const removeItem: Program = (call) => {
-  const words = call.argv.slice(1)
+  const words = call.args
   const recursive = words.some((word) => /^-r(e(c(u(r(se?)?)?)?)?)?$/i.test(word))
-  for (const word of words)
-    if (!word.startsWith('-'))
-      call.walker.effect(recursive ? 'delete-tree' : 'delete', activate(word), call.shell, call.argv)
+  for (const word of words) if (!word.startsWith('-')) call.effect(recursive ? 'delete-tree' : 'delete', activate(word))
   return NOTHING
 }
 
 /** `rclone purge PATH`, `rclone sync A PATH`: local paths have no colon in front of the first slash. */
 export const rclone: Program = (call) => {
-  const [verb = '', ...paths] = options(call.argv.slice(1), {
+  const [verb = '', ...paths] = options(call.args, {
     long: ['exclude', 'include', 'filter', 'transfers', 'config'],
   }).operands
-  if (call.argv.some((word) => word === '-n' || word === '--dry-run')) return undefined
+  if (call.argv.some((word) => word === '-n' || word === '--dry-run')) return
   const target = /^(purge|delete|rmdirs)$/.test(plain(verb))
     ? paths[0]
     : /^(sync|bisync)$/.test(plain(verb))
@@ -75,35 +58,26 @@ export const rclone: Program = (call) => {
       : /^move(?:to)?$/.test(plain(verb))
         ? paths[0]
         : undefined
-  if (target !== undefined && !/^[\w-]+:/.test(target)) call.walker.effect('delete-tree', target, call.shell, call.argv)
-  return undefined
+  if (target !== undefined && !/^[\w-]+:/.test(target)) call.effect('delete-tree', target)
 }
 
 /** `cmake -E rm|remove_directory PATHS`: its own portable file tools. */
 export const cmake: Program = (call) => {
   const [tool = '', ...words] = call.argv[1] === '-E' ? call.argv.slice(2) : []
-  if (/^(rm|remove_directory)$/.test(tool))
-    for (const word of words) if (!word.startsWith('-')) call.walker.effect('delete-tree', word, call.shell, call.argv)
-  const [from, to] = words.filter((word) => !word.startsWith('-'))
-  if (tool === 'remove') for (const word of words) call.walker.effect('delete', word, call.shell, call.argv)
-  if (tool === 'rename' && from !== undefined) call.walker.effect('move', from, call.shell, call.argv)
+  const operands = words.filter((word) => !word.startsWith('-'))
+  const [from, to] = operands
+  if (/^(rm|remove_directory)$/.test(tool)) call.effects('delete-tree', operands)
+  if (tool === 'remove') call.effects('delete', words)
+  if (tool === 'rename' && from !== undefined) call.effect('move', from)
   if (/^(?:copy|copy_if_different|rename|create_symlink)$/.test(tool) && to !== undefined)
-    call.walker.effect('overwrite', to, call.shell, call.argv, from === '/dev/null' ? EMPTY : undefined)
+    call.effect('overwrite', to, from === '/dev/null' ? EMPTY : undefined)
   if (tool === 'env' || tool === 'time' || tool === 'chdir')
-    call.walker.argv(tool === 'chdir' ? words.slice(1) : [tool, ...words], call.shell.fork(), call.stdin)
-  return undefined
+    call.start(tool === 'chdir' ? words.slice(1) : [tool, ...words], call.stdin)
 }
 
 export const truncate: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'sr', long: ['size', 'reference'] })
+  const given = options(call.args, { short: 'sr', long: ['size', 'reference'] })
   const size = given.get('s', 'size') ?? ''
-  for (const word of given.operands)
-    call.walker.effect(
-      size.startsWith('+') ? 'append' : 'overwrite',
-      word,
-      call.shell,
-      call.argv,
-      /^0+\D*$/.test(size) ? EMPTY : undefined,
-    )
+  call.effects(size.startsWith('+') ? 'append' : 'overwrite', given.operands, /^0+\D*$/.test(size) ? EMPTY : undefined)
   return NOTHING
 }

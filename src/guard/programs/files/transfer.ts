@@ -9,29 +9,23 @@ import { basename, type Call, options, type Program } from '../row/call.js'
 const TRANSFER = { short: 'tSZ', long: ['target-directory', 'suffix'] }
 
 export const mv: Program = (call) => {
-  const given = options(call.argv.slice(1), TRANSFER)
-  if (given.has('help', 'version')) return undefined
-  const { sources, target, intoDirectory } = destination(given)
+  const given = options(call.args, TRANSFER)
+  if (given.has('help', 'version')) return
+  const to = destination(given)
   // One operand alone is an error: nothing is moved anywhere.
-  if (target === undefined) return NOTHING
+  if (!to) return NOTHING
+  const { sources, target, lands } = to
   const atHome = staysAtHome(call, target)
-  for (const source of sources)
-    call.walker.effect('move', source, call.shell, call.argv, isAside(source, target) ? ASIDE : atHome)
-  if (plain(target) === '/dev/null')
-    for (const source of sources) call.walker.effect('delete-tree', source, call.shell, call.argv)
+  for (const source of sources) call.effect('move', source, isAside(source, target) ? ASIDE : atHome)
+  if (plain(target) === '/dev/null') call.effects('delete-tree', sources)
   else
-    for (const landing of landings(sources, target, intoDirectory))
-      call.walker.effect(
-        sources.every((source) => isAside(source, target)) ? 'create' : 'overwrite',
-        landing,
-        call.shell,
-        call.argv,
-      )
-  sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
-  // Whoever removes it under its new name removes it.
+    for (const landing of lands)
+      call.effect(sources.every((source) => isAside(source, target)) ? 'create' : 'overwrite', landing)
+  sources.forEach((source) => carry(call, source, lands))
+  // A later command of the text that removes the new name removes what stood at the old one.
   if (atHome)
     for (const cwd of call.shell.cwd)
-      for (const place of [target, ...landings(sources, target, intoDirectory)])
+      for (const place of [target, ...lands])
         for (const source of sources)
           call.walker.namesakes.stands(resolvePath(place, cwd), resolvePath(source, cwd), 'mount')
   return NOTHING
@@ -42,7 +36,7 @@ function isAside(source: string, target: string): boolean {
   return target.startsWith(name) && /^[._~-][^/]*\/?$/.test(target.slice(name.length))
 }
 
-/** `mv ~/.gnupg ~/sync/gnupg`; what is put where caches and trash are, somebody clears. */
+/** `mv ~/.gnupg ~/sync/gnupg`, but not into a cache, a trash or a temporary directory: programs empty those. */
 function staysAtHome({ shell }: Call, target: string): typeof AT_HOME | undefined {
   const places = shell.cwd.map((cwd) => resolvePath(target, cwd))
   const kept = (place: string): boolean =>
@@ -53,57 +47,47 @@ function staysAtHome({ shell }: Call, target: string): typeof AT_HOME | undefine
 }
 
 export const cp: Program = (call) => {
-  const given = options(call.argv.slice(1), TRANSFER)
-  if (given.has('help', 'version')) return undefined
-  const { sources, target, intoDirectory } = destination(given)
-  if (target === undefined) return NOTHING
+  const given = options(call.args, TRANSFER)
+  if (given.has('help', 'version')) return
+  const to = destination(given)
+  if (!to) return NOTHING
+  const { sources, target, lands } = to
   // A list of found files behind the source: the last of them is no directory, and cp says so.
   if (/[\uFDD5\uFDD8]/.test(target) && !sources.every((source) => source.startsWith('/dev/'))) return NOTHING
   const empty = sources.every((source) => source === '/dev/null') ? EMPTY : undefined
-  for (const landing of landings(sources, target, intoDirectory))
-    call.walker.effect('overwrite', landing, call.shell, call.argv, empty)
-  sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
+  call.effects('overwrite', lands, empty)
+  sources.forEach((source) => carry(call, source, lands))
   return NOTHING
 }
 
 export const install: Program = (call) => {
-  const given = options(call.argv.slice(1), {
-    short: 'gmotS',
-    long: ['group', 'mode', 'owner', 'target-directory', 'suffix'],
-  })
-  if (given.has('d', 'directory', 'help', 'version')) return undefined
-  const { sources, target, intoDirectory } = destination(given)
-  if (target !== undefined)
-    for (const landing of landings(sources, target, intoDirectory))
-      call.walker.effect('overwrite', landing, call.shell, call.argv)
-  if (target !== undefined) sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
+  const given = options(call.args, { short: 'gmotS', long: ['group', 'mode', 'owner', 'target-directory', 'suffix'] })
+  if (given.has('d', 'directory', 'help', 'version')) return
+  const to = destination(given)
+  call.effects('overwrite', to?.lands ?? [])
+  for (const source of to?.sources ?? []) carry(call, source, to?.lands ?? [])
   return NOTHING
 }
 
 export const ln: Program = (call) => {
-  const given = options(call.argv.slice(1), TRANSFER)
-  const { sources, target, intoDirectory } = destination(given)
-  if (target === undefined) return NOTHING
+  const given = options(call.args, TRANSFER)
+  const to = destination(given)
+  if (!to) return NOTHING
+  const { sources, target, intoDirectory, lands } = to
   const forced = given.has('f', 'force')
   // With -n or -T the name itself becomes the link, also where a directory is.
   if (forced && given.has('n', 'T', 'no-dereference', 'no-target-directory') && !intoDirectory)
-    if (!call.walker.guesses) call.walker.effect('move', target, call.shell, call.argv)
+    if (!call.walker.guesses) call.effect('move', target)
   // `/boot/vmlinuz -> vmlinuz-6.1`: which of the kernels beside it is started.
   const version = /^\/boot\/[^/]+$/.test(target) && sources.every((source) => isAside(basename(target), source))
-  for (const landing of landings(sources, target, intoDirectory)) {
+  for (const landing of lands) {
     // `/bin/sh -> dash` is how systems choose their programs.
     const program = /^(?:\/usr)?\/s?bin\//.test(landing) && sources.every((source) => PROGRAM_HOME.test(source))
     if (!program && !version && (forced || /^(?:\/usr)?\/s?bin\/sh$/.test(landing)))
-      call.walker.effect(
-        'overwrite',
-        landing,
-        call.shell,
-        call.argv,
-        sources.every((source) => plain(source) === '/dev/null') ? EMPTY : undefined,
-      )
-    else call.walker.effect('create', landing, call.shell, call.argv)
+      call.effect('overwrite', landing, sources.every((source) => plain(source) === '/dev/null') ? EMPTY : undefined)
+    else call.effect('create', landing)
   }
-  sources.forEach((source) => carry(call, source, landings(sources, target, intoDirectory)))
+  sources.forEach((source) => carry(call, source, lands))
   return NOTHING
 }
 
@@ -111,20 +95,21 @@ export const ln: Program = (call) => {
 const PROGRAM_HOME =
   /^(?!.*\/(?:true|false|nologin)$)(?:(?!\/)|\/(?:usr\/|bin\/|sbin\/|lib|opt\/|etc\/alternatives\/|nix\/|snap\/|home\/|root\/)|\uFDD0)/
 
-/** Sources and destination of cp, mv, ln, install, scp. */
-function destination(given: ReturnType<typeof options>): {
-  sources: string[]
-  target: string | undefined
-  intoDirectory: boolean
-} {
+/** What cp, mv, ln and install are given; `lands`: the files that appear. Without a target there is nothing to do. */
+interface Destination {
+  readonly sources: readonly string[]
+  readonly target: string
+  readonly intoDirectory: boolean
+  readonly lands: readonly string[]
+}
+
+function destination(given: ReturnType<typeof options>): Destination | undefined {
   const directory = given.get('t', 'target-directory')
-  if (directory !== undefined) return { sources: given.operands, target: directory, intoDirectory: true }
-  const target = given.operands.length > 1 ? given.operands[given.operands.length - 1] : undefined
-  return {
-    sources: target === undefined ? given.operands : given.operands.slice(0, -1),
-    target,
-    intoDirectory: given.operands.length > 2 || (target ?? '').endsWith('/'),
-  }
+  const target = directory ?? (given.operands.length > 1 ? given.operands.at(-1) : undefined)
+  if (target === undefined) return undefined
+  const sources = directory === undefined ? given.operands.slice(0, -1) : given.operands
+  const intoDirectory = directory !== undefined || given.operands.length > 2 || target.endsWith('/')
+  return { sources, target, intoDirectory, lands: landings(sources, target, intoDirectory) }
 }
 
 /** The file that really appears: `cp x /etc/` writes /etc/x. */
@@ -143,12 +128,12 @@ const PROGRAM = /^(?:\/usr)?\/s?bin\/[\w.-]+$/
 
 /** A copy of a program, a script or a link keeps its meaning under the new name. */
 function carry(call: Call, source: string, targets: readonly string[]): void {
-  const from = call.shell.cwd.map((cwd) => resolvePath(source, cwd))[0] ?? ''
+  const from = call.resolve(source)
   for (const target of targets) {
-    const path = call.shell.cwd.map((cwd) => resolvePath(target, cwd))[0] ?? ''
+    const path = call.resolve(target)
     if (path === '' || !isConstant(path)) continue
     const text = from === '/dev/stdin' ? (call.stdin ?? undefined) : call.shell.files.get(from)
-    if (text) call.walker.streams.write(path, text, false, call.shell)
+    if (text) call.write(path, text)
     // A directory takes what is in it along.
     else
       for (const [inside, held] of Array.from(call.shell.files))
@@ -161,15 +146,15 @@ function carry(call: Call, source: string, targets: readonly string[]): void {
 }
 
 export const dd: Program = (call) => {
-  for (const word of call.argv.slice(1)) {
+  for (const word of call.args) {
     const target = /^(?:of|hof|wipe)=(.*)$/s.exec(word)?.[1]
-    if (target !== undefined) call.walker.effect('overwrite', target, call.shell, call.argv)
+    if (target !== undefined) call.effect('overwrite', target)
   }
   const output = call.argv.find((word) => word.startsWith('of='))
   const input = call.argv.find((word) => word.startsWith('if='))
-  const text = input === undefined ? (call.stdin ?? ANYTHING) : call.walker.streams.contents(input.slice(3), call.shell)
+  const text = input === undefined ? (call.stdin ?? ANYTHING) : call.contents(input.slice(3))
   if (output === undefined) return text
-  call.walker.streams.write(output.slice(3), text, false, call.shell)
+  call.write(output.slice(3), text)
   if (input !== undefined) carry(call, input.slice(3), [output.slice(3)])
   return NOTHING
 }
@@ -178,9 +163,9 @@ export const dd: Program = (call) => {
 export const lastOperandWritten =
   (short: string): Program =>
   (call) => {
-    const given = options(call.argv.slice(1), { short })
+    const given = options(call.args, { short })
     const target = given.operands[1]
-    if (target !== undefined) call.walker.effect('overwrite', target, call.shell, call.argv)
+    if (target !== undefined) call.effect('overwrite', target)
     return dd(call, 'dd')
   }
 
@@ -191,21 +176,13 @@ const RSYNC_VALUES = nameList(`
 `)
 
 export const rsync: Program = (call) => {
-  const given = options(call.argv.slice(1), {
-    short: 'efBTM',
-    long: RSYNC_VALUES,
-  })
-  for (const line of [...given.all('e', 'rsh'), ...given.all('rsync-path')])
-    call.walker.tryScript(plain(line), call.shell)
+  const given = options(call.args, { short: 'efBTM', long: RSYNC_VALUES })
+  for (const line of [...given.all('e', 'rsh'), ...given.all('rsync-path')]) call.tryScript(plain(line))
   const target = given.operands.length > 1 ? given.operands[given.operands.length - 1] : undefined
-  if (target === undefined || given.has('n', 'dry-run', 'list-only')) return undefined
+  if (target === undefined || given.has('n', 'dry-run', 'list-only')) return
   const deletes = given.flags.some((flag) => /^del(ete.*)?$/.test(flag))
-  if (deletes) call.walker.effect('delete-tree', target.replace(/^[\w.@-]+:(?=\/)/, ''), call.shell, call.argv)
-  else
-    for (const landing of landings(given.operands.slice(0, -1), target, false))
-      call.walker.effect('overwrite', landing, call.shell, call.argv)
+  if (deletes) call.effect('delete-tree', target.replace(/^[\w.@-]+:(?=\/)/, ''))
+  else call.effects('overwrite', landings(given.operands.slice(0, -1), target, false))
   for (const source of given.operands.slice(0, -1)) carry(call, source, landings([source], target, false))
-  if (given.has('remove-source-files'))
-    for (const source of given.operands.slice(0, -1)) call.walker.effect('delete-tree', source, call.shell, call.argv)
-  return undefined
+  if (given.has('remove-source-files')) call.effects('delete-tree', given.operands.slice(0, -1))
 }

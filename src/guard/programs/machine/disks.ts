@@ -2,7 +2,7 @@
 import { nameList } from '../../../contract/quote.js'
 import { isRawDevice, resolvePath } from '../../words/paths.js'
 import { plain } from '../../words/text.js'
-import { basename, type Call, onlyTalks, options, type Program, table } from '../row/call.js'
+import { basename, type Call, onlyTalks, options, type Program, reportsOn, table } from '../row/call.js'
 
 function namesDevice(call: Call, word: string): boolean {
   return call.shell.cwd.some((cwd) => isRawDevice(resolvePath(word, cwd)))
@@ -12,24 +12,21 @@ function namesDevice(call: Call, word: string): boolean {
  * Whatever the option letters mean to this mkfs: a word that names a device is formatted, image files are left alone.
  */
 const formats: Program = (call) => {
-  const words = call.argv.slice(1)
-  if (onlyTalks(words)) return undefined
+  const words = call.args
+  if (onlyTalks(words)) return
   const device = words.find((word) => namesDevice(call, word))
-  if (device !== undefined) call.walker.report('destroy-device', [basename(call.argv[0] ?? ''), device])
-  for (const word of words)
-    if (!word.startsWith('-') && word.includes('/')) call.walker.effect('overwrite', word, call.shell, call.argv)
-  return undefined
+  if (device !== undefined) call.report('destroy-device', [basename(call.argv[0] ?? ''), device])
+  for (const word of words) if (!word.startsWith('-') && word.includes('/')) call.effect('overwrite', word)
 }
 
 /** Destroys a device only with certain words among its arguments. */
 const destroysWith =
   (when: (words: readonly string[], call: Call) => boolean): Program =>
   (call) => {
-    const words = call.argv.slice(1)
+    const words = call.args
     const device = words.find((word) => namesDevice(call, word))
     if (device !== undefined && when(words.map(plain), call))
-      call.walker.report('destroy-device', [basename(call.argv[0] ?? ''), device])
-    return undefined
+      call.report('destroy-device', [basename(call.argv[0] ?? ''), device])
   }
 
 /** Partition editors change the disk when a script or a changing command is given. */
@@ -56,10 +53,7 @@ const partitions = destroysWith((words, call) => {
 })
 
 const storage: Readonly<Record<string, readonly string[]>> = {
-  lvremove: [''],
-  vgremove: [''],
-  pvremove: [''],
-  lvreduce: [''],
+  ...table(nameList('lvremove vgremove pvremove lvreduce vgcfgrestore'), ['']),
   lvresize: ['-f', '--force', '-y', '--yes'],
   pvcreate: ['-f', '-ff', '--force', '-y', '--yes', '-ffy'],
   vgreduce: ['--removemissing', '-a', '--all'],
@@ -71,19 +65,18 @@ const storage: Readonly<Record<string, readonly string[]>> = {
   nvme: ['format', 'sanitize', 'write-zeroes', 'delete-ns', 'write-uncor', 'dsm'],
   btrfs: ['device', 'subvolume'],
   'ceph-volume': ['zap'],
-  vgcfgrestore: [''],
   bcachefs: ['format'],
   multipath: [],
 }
 
 const volumes: Program = (call, name) => {
-  const words = call.argv.slice(1).map(plain)
+  const words = call.args.map(plain)
   if (
     onlyTalks(words) ||
     words.some((word) => /^--(?:test|list)$|^-l$/.test(word)) ||
     (name.startsWith('lv') && words.includes('-t'))
   )
-    return undefined
+    return
   const verbs = storage[name] ?? []
   const [first, second] = words.filter((word) => !word.startsWith('-'))
   let destroys = verbs.includes('')
@@ -96,8 +89,7 @@ const volumes: Program = (call, name) => {
         second === 'delete' &&
         words.slice(2).some((word) => /^\/(@?|home|\.snapshots)?$/.test(word)))
   if (name === 'btrfs' && first === 'subvolume' && second === 'delete')
-    for (const word of words.slice(2))
-      if (word.startsWith('/')) call.walker.effect('delete-tree', word, call.shell, call.argv)
+    for (const word of words.slice(2)) if (word.startsWith('/')) call.effect('delete-tree', word)
   if (name === 'zfs')
     destroys =
       first === 'destroy' &&
@@ -111,22 +103,13 @@ const volumes: Program = (call, name) => {
   // A container in a file.
   if (name === 'cryptsetup' && words.some((word) => /^[./](?!dev\/)\S/.test(word))) destroys = false
   if (name === 'nvme' && first === 'dsm') destroys = words.includes('--ad') || words.includes('-d')
-  if (destroys) call.walker.report('destroy-device', [name, ...words.slice(0, 4)])
-  return undefined
+  if (destroys) call.report('destroy-device', [name, ...words.slice(0, 4)])
 }
 
 const wipefs = destroysWith(
   (words) =>
     words.some((word) => /^(-\w*[ao]\w*|--all|--offset.*)$/.test(word)) &&
     !words.some((word) => /^(-n|--no-act)$/.test(word)),
-)
-
-const hdparm = destroysWith((words) =>
-  words.some((word) =>
-    /^--(security-erase.*|trim-sector-.*|write-sector|make-bad-sector|dco-restore|security-set-pass|fwdownload|yes-i-know.*)$/.test(
-      word,
-    ),
-  ),
 )
 
 const always = destroysWith(() => true)
@@ -139,25 +122,24 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
       mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs
       mkfs.exfat mkfs.jfs mkfs.minix mkfs.bfs mkfs.cramfs mkfs.reiserfs mkfs.nilfs2 mkfs.udf mkfs.zfs mkfs.erofs
       mkfs.bcachefs mkfs.ubifs mke2fs mkdosfs mkntfs mkexfatfs mkudffs mkreiserfs newfs newfs_msdos newfs_hfs
-      newfs_apfs
+      newfs_apfs mkswap
     `),
     formats,
   ),
-  mkswap: formats,
-  swapoff: () => undefined,
+  ...table(nameList('swapoff partprobe resize2fs'), () => {}),
   wipefs,
   ...table(
-    nameList(
-      'blkdiscard nwipe make-bcache bmaptool rpi-imager balena etcher dd_rhelp ntfswipe flashcp mformat virt-format',
-    ),
+    nameList(`
+      blkdiscard nwipe make-bcache bmaptool rpi-imager balena etcher dd_rhelp ntfswipe flashcp mformat virt-format
+      sg_format sg_sanitize sg_unmap sg_write_same flash_erase flash_eraseall nandwrite ubiformat
+    `),
     always,
   ),
   e2image: withFlag(/^-\w*(?:I|ra)/),
   partimage: withFlag(/^rest/),
   fsarchiver: (call) => {
     if (/^rest/.test(plain(call.argv[1] ?? '')) && call.argv.some((word) => /\bdest=\/dev\//.test(word)))
-      call.walker.report('destroy-device', call.argv)
-    return undefined
+      call.report('destroy-device')
   },
   ntfsclone: withFlag(/^-\w*O|^--overwrite/),
   asr: withFlag(/^-?-erase$/),
@@ -166,26 +148,19 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
   'systemd-cryptenroll': withFlag(/^--wipe-slot=/),
   mmc: withFlag(/^(?:erase|writeprotect|gp|enh_area)$/),
   guestfish: withFlag(/^(?:zero-device|mkfs|part-init|part-disk|wipefs|dd|copy-file-to-device)$/),
-  'ocs-sr': (call) => {
-    if (call.argv.some((word) => /^restore(?:disk|parts)$/.test(word))) call.walker.report('destroy-device', call.argv)
-    return undefined
-  },
+  'ocs-sr': reportsOn('destroy-device', /^restore(?:disk|parts)$/),
   xfs_db: withFlag(/^-\w*x/),
   ...table(nameList('fdisk sfdisk cfdisk gdisk cgdisk sgdisk parted'), partitions),
-  hdparm,
+  hdparm: withFlag(
+    /^--(security-erase.*|trim-sector-.*|write-sector|make-bad-sector|dco-restore|security-set-pass|fwdownload|yes-i-know.*)$/,
+  ),
   badblocks: withFlag(/^-\w*[wn]/),
-  sg_format: always,
-  sg_sanitize: always,
-  sg_unmap: always,
-  sg_write_same: always,
   xfs_repair: withFlag(/^-\w*L/),
   flashrom: (call) => {
     // A programmer on a cable writes to a chip of another board.
-    const given = options(call.argv.slice(1), { short: 'pwrvclio', long: ['programmer'] })
+    const given = options(call.args, { short: 'pwrvclio', long: ['programmer'] })
     const isOwn = /^internal|\uFDD0/.test(given.get('p', 'programmer') ?? 'internal')
-    if (isOwn && call.argv.some((word) => /^(?:-\w*[wE]|--write.*|--erase)/.test(word)))
-      call.walker.report('destroy-device', call.argv)
-    return undefined
+    if (isOwn && call.argv.some((word) => /^(?:-\w*[wE]|--write.*|--erase)/.test(word))) call.report('destroy-device')
   },
   ...table(
     nameList(`
@@ -193,27 +168,20 @@ export const DISK_PROGRAMS: Readonly<Record<string, Program>> = {
     `),
     withFlag(/^-\w*[rbo]|^--restore|^--dev-to-dev|^--output/),
   ),
-  flash_erase: always,
-  flash_eraseall: always,
-  nandwrite: always,
   mtd: (call, name) => {
-    if (plain(call.argv[1] ?? '') === 'erase') call.walker.report('destroy-device', call.argv)
+    if (plain(call.argv[1] ?? '') === 'erase') call.report('destroy-device')
     return always(call, name)
   },
-  ubiformat: always,
-  partprobe: () => undefined,
   tune2fs: withFlag(/^-U|^-O/),
-  resize2fs: () => undefined,
   debugfs: withFlag(/^-\w*w/),
   diskutil: (call) => {
     if (
       /^(erase\w*|zeroDisk|randomDisk|secureErase|partitionDisk|reformat|apfs|deleteContainer)$/i.test(
         plain(call.argv[1] ?? ''),
       ) &&
-      call.argv.slice(1).some((word) => /^(\/dev\/)?r?disk\d|^delete/.test(word))
+      call.args.some((word) => /^(\/dev\/)?r?disk\d|^delete/.test(word))
     )
-      call.walker.report('destroy-device', call.argv)
-    return undefined
+      call.report('destroy-device')
   },
   ...table(Object.keys(storage), volumes),
 }

@@ -4,32 +4,26 @@ import { hasUnknown, plain, readable } from '../../words/text.js'
 import { type Call, fieldsOf, options, type Program, table } from '../row/call.js'
 
 const iptables: Program = (call, name) => {
-  const words = call.argv.slice(1).map(plain)
+  const words = call.args.map(plain)
   const at = words.findIndex((word) => word === '-t' || word === '--table')
   const table = at >= 0 ? words[at + 1] : words.find((word) => word.startsWith('--table='))?.slice(8)
-  if (table !== undefined && table !== 'filter') return undefined
+  if (table !== undefined && table !== 'filter') return
   const policy = words.findIndex((word) => word === '-P' || word === '--policy')
   if (
     words.some((word) => /^(-F|--flush)$/.test(word)) &&
     !isOwnChain(call.argv.at(-1) ?? '', call) &&
     !words.some((word) => /^[A-Za-z][^\s=]*$/.test(word) && !/^(INPUT|OUTPUT|FORWARD|filter)$/.test(word))
   )
-    call.walker.report('flush-firewall', [name, ...words])
+    call.report('flush-firewall', [name, ...words])
   else if (
-    policy >= 0 &&
-    /^(INPUT|OUTPUT)$/.test(words[policy + 1] ?? '') &&
-    /^(DROP|REJECT)$/.test(words[policy + 2] ?? '')
-  )
-    call.walker.report('cut-network', [name, ...words])
-  else if (
+    (policy >= 0 && /^(?:INPUT|OUTPUT) (?:DROP|REJECT)$/.test(words.slice(policy + 1, policy + 3).join(' '))) ||
     /^(?:-I|--insert) (?:INPUT|OUTPUT)(?: 1)? (?:-j|--jump) (?:DROP|REJECT)$/.test(words.join(' ')) ||
     // The rule drops every new ssh connection: an administrator who works over the network is locked out.
     /^(?:-I|--insert) INPUT(?: 1)? (?:-p tcp |-m tcp )*--dport (?:22|ssh) (?:-j|--jump) (?:DROP|REJECT)$/.test(
       words.join(' '),
     )
   )
-    call.walker.report('cut-network', [name, ...words])
-  return undefined
+    call.report('cut-network', [name, ...words])
 }
 
 /** A chain with a name that is not known here, which this command made. */
@@ -44,7 +38,7 @@ function isOwnChain(chain: string, { walker }: Call): boolean {
 const DROPS_TABLES = /\bflush\s+ruleset\b|\b(?:flush|delete|destroy)\s+table\s+(?:\w+\s+)?(?:filter|firewalld)\b/
 
 const firewall: Program = (call, name) => {
-  const text = call.argv.slice(1).map(plain).join(' ')
+  const text = call.args.map(plain).join(' ')
   const flushes: Readonly<Record<string, RegExp>> = {
     nft: DROPS_TABLES,
     ipfw: /\bflush\b/,
@@ -60,37 +54,31 @@ const firewall: Program = (call, name) => {
       (call.stdin ?? []).some((input) =>
         name === 'nft' ? DROPS_TABLES.test(input) : input.trim() === '' || /^(?!.*ACCEPT).*:INPUT DROP/s.test(input),
       ) || /(^|\s)\/dev\/null(\s|$)/.test(text)
-    if (fed) call.walker.report('flush-firewall', [name])
+    if (fed) call.report('flush-firewall', [name])
   }
-  if (/(^|\s)--dry-run\b/.test(text)) return undefined
-  if (name !== 'iptables-restore' && flushes[name]?.test(text))
-    call.walker.report('flush-firewall', [name, ...fieldsOf(text)])
-  return undefined
+  if (/(^|\s)--dry-run\b/.test(text)) return
+  if (name !== 'iptables-restore' && flushes[name]?.test(text)) call.report('flush-firewall', [name, ...fieldsOf(text)])
 }
 
 const PHYSICAL = /^(eth\d+|en\d+|en[opsx]\w+|wl\w+|bond\d+|ib\d+|em\d+|venet\d+|ens\d+|enp\w+|wwan\d+|lo)$/
 
 const ip: Program = (call) => {
-  const words = options(call.argv.slice(1), { short: 'n', long: ['netns'] }).operands.map(plain)
+  const words = options(call.args, { short: 'n', long: ['netns'] }).operands.map(plain)
   const text = words.join(' ')
-  if (call.argv.some((arg) => arg === '-n' || arg === 'netns')) return undefined
-  if (/^(l|link) (s|set)\b/.test(text) && / down\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
-    call.walker.report('cut-network', ['ip', ...words])
-  if (/^(l|link) (d|del|delete)\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
-    call.walker.report('cut-network', ['ip', ...words])
-  if (/^(a|addr|address) (f|flush)\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
-    call.walker.report('cut-network', ['ip', ...words])
+  if (call.argv.some((arg) => arg === '-n' || arg === 'netns')) return
+  const physical = words.some((word) => PHYSICAL.test(word))
   const few = / (?:cache|table (?!main|all|default|254)\w+|proto \w+|dev (?!eth|en|wl))/.test(text)
-  if ((/^(r|route) (f|flush)\b/.test(text) && !few) || /^(r|route) (d|del|delete) default\b/.test(text))
-    call.walker.report('cut-network', ['ip', ...words])
-  if (/^(r|route) (a|add) (?:blackhole|unreachable|prohibit) (?:default|0\.0\.0\.0\/0)\b/.test(text))
-    call.walker.report('cut-network', ['ip', ...words])
-  if (/^(a|addr|address) (f|flush) scope global$/.test(text)) call.walker.report('cut-network', ['ip', ...words])
-  return undefined
+  const cuts =
+    (physical && /^(l|link) (s|set)\b.* down\b|^(l|link) (d|del|delete)\b|^(a|addr|address) (f|flush)\b/.test(text)) ||
+    (!few && /^(r|route) (f|flush)\b/.test(text)) ||
+    /^(r|route) (d|del|delete) default\b/.test(text) ||
+    /^(r|route) (a|add) (?:blackhole|unreachable|prohibit) (?:default|0\.0\.0\.0\/0)\b/.test(text) ||
+    /^(a|addr|address) (f|flush) scope global$/.test(text)
+  if (cuts) call.report('cut-network', ['ip', ...words])
 }
 
-export const network: Program = (call, name) => {
-  const words = call.argv.slice(1).map(plain)
+const network: Program = (call, name) => {
+  const words = call.args.map(plain)
   const text = words.join(' ')
   const down =
     (name === 'ifconfig' && words.includes('down') && words.some((word) => PHYSICAL.test(word))) ||
@@ -102,8 +90,7 @@ export const network: Program = (call, name) => {
     (name === 'rfkill' && /\bblock all\b/.test(text)) ||
     (name === 'route' && /\b(del|delete)\b.*\bdefault\b|\bflush\b(?! cache)/.test(text)) ||
     (name === 'networkctl' && /\bdown\b/.test(text) && words.some((word) => PHYSICAL.test(word)))
-  if (down) call.walker.report('cut-network', [name, ...words])
-  return undefined
+  if (down) call.report('cut-network', [name, ...words])
 }
 
 export const NETWORK_PROGRAMS: Readonly<Record<string, Program>> = {

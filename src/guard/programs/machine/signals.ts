@@ -4,8 +4,8 @@ import { type Alternatives, ANYTHING, hasUnknown, hasWildcard, NOTHING, plain, T
 import { basename, type Call, onlyTalks, options, type Options, type Program, table } from '../row/call.js'
 
 const kill: Program = (call) => {
-  const words = call.argv.slice(1).map(plain)
-  if (words.some((word) => /^(-l|-L|--list.*|--table)$/.test(word))) return undefined
+  const words = call.args.map(plain)
+  if (words.some((word) => /^(-l|-L|--list.*|--table)$/.test(word))) return
   let targets = words
   const dashes = words.indexOf('--')
   if (dashes >= 0) targets = words.slice(dashes + 1)
@@ -13,26 +13,23 @@ const kill: Program = (call) => {
   else if (/^-/.test(words[0] ?? '') && words.length > 1) targets = words.slice(1)
   else if (/^-\d+$/.test(words[0] ?? '')) targets = words[0] === '-1' ? [] : words
   const harmless = /^(?:-|-s ?)(?:0|(?:SIG)?(?:CONT|WINCH|CHLD|URG))(?: |$)/.test(words.join(' '))
-  if (harmless) return undefined
+  if (harmless) return
   const { own } = call.walker.settings
   // Process 1 of a container is its program, and its signals end there.
-  if (call.walker.namesakes.isContained) return undefined
+  if (call.walker.namesakes.isContained) return
   // A pattern that numbers match; `[pid]` is what a page calls them.
-  if (call.argv.slice(1).some((word) => hasWildcard(word) && /[\d\uFDD1\uFDD2]/.test(word)))
-    call.walker.report('kill-everything', ['kill', ...words])
+  if (call.args.some((word) => hasWildcard(word) && /[\d\uFDD1\uFDD2]/.test(word)))
+    call.report('kill-everything', ['kill', ...words])
   for (const target of targets) {
-    if (target === '-1') call.walker.report('kill-everything', ['kill', ...words])
-    else if (
-      target === '1' &&
-      /^(?:-1|-HUP|-SIGHUP|-s)$/.test(words[0] ?? '') &&
-      !/^(?:9|KILL|TERM|INT)/.test(words[1] ?? '')
-    )
-      continue
-    else if (target === '1' || target === '-0') call.walker.report('kill-everything', ['kill', ...words])
-    else if (/^-?\d+$/.test(target) && own.pids.includes(Math.abs(Number(target)))) killsHost(call, target)
-    else if (target.includes(TREE)) call.walker.report('kill-everything', ['kill', ...words])
+    // Process 1 reads its settings again.
+    const reloads =
+      target === '1' && /^(?:-1|-HUP|-SIGHUP|-s)$/.test(words[0] ?? '') && !/^(?:9|KILL|TERM|INT)/.test(words[1] ?? '')
+    if (reloads) continue
+    const isOwn = /^-?\d+$/.test(target) && own.pids.includes(Math.abs(Number(target)))
+    if (/^-?1$|^-0$/.test(target) || (target.includes(TREE) && !isOwn))
+      call.report('kill-everything', ['kill', ...words])
+    else if (isOwn) killsHost(call, target)
   }
-  return undefined
 }
 
 /** A debugger on the engine or its host stops it, and could answer for the person. */
@@ -43,7 +40,6 @@ const debuggers: Program = (call) => {
   const last = /^\d+$/.test(call.argv.at(-1) ?? '') ? [call.argv.at(-1) ?? ''] : []
   for (const pid of [...named, ...(at > 0 ? [plain(call.argv[at + 1] ?? '')] : []), ...last])
     if (call.walker.settings.own.pids.includes(Number(pid))) return killsHost(call, pid, 'stop')
-  return undefined
 }
 
 function killsHost(call: Call, target: string, what = 'end'): void {
@@ -67,7 +63,7 @@ const SELECTION = nameList(`
 
 /** The options of pkill and pgrep; a signal (`-9`, `-KILL`) is not one of them. */
 function selection(call: Call, short: string): Options {
-  const words = call.argv.slice(1).filter((arg) => !/^-(?:\d+|SIG[A-Z0-9]+|[A-Z]{2,}[A-Z0-9]*)$/.test(arg))
+  const words = call.args.filter((arg) => !/^-(?:\d+|SIG[A-Z0-9]+|[A-Z]{2,}[A-Z0-9]*)$/.test(arg))
   return options(words, { short, long: SELECTION })
 }
 
@@ -131,9 +127,9 @@ const RELOADS = /^-(?:1|(?:SIG)?(?:HUP|USR[12]))$/
 const killByName: Program = (call, name) => {
   const byRegex = name !== 'killall'
   const given = selection(call, byRegex ? 'dFgGPrstuUO' : 'osuynZ')
-  if (given.has('l', 'list', 'V', 'version', 'help')) return undefined
+  if (given.has('l', 'list', 'V', 'version', 'help')) return
   const signal = given.get('s', 'signal')
-  if (signal === '0' || call.argv.includes('-0')) return undefined
+  if (signal === '0' || call.argv.includes('-0')) return
   const reloads = /^(?:SIG)?(?:HUP|USR[12])$/.test(signal ?? '') || call.argv.some((word) => RELOADS.test(word))
   const patterns = given.operands.map(plain)
   const exact = given.has('x', 'exact', 'e')
@@ -144,28 +140,27 @@ const killByName: Program = (call, name) => {
     /^[a-z_][\w-]*$/i.test(user) &&
     user !== 'root' &&
     !call.shell.get('USER').values.includes(user)
-  if (patterns.length === 0 && others && !given.has('v', 'inverse')) return undefined
+  if (patterns.length === 0 && others && !given.has('v', 'inverse')) return
   if (patterns.length === 0 && (user !== undefined || given.has('v', 'inverse'))) {
-    call.walker.report('kill-everything', [name, ...call.argv.slice(1)])
-    return undefined
+    call.report('kill-everything', [name, ...call.args])
+    return
   }
   for (const pattern of patterns) {
     const everything =
       byRegex || given.has('r', 'regexp')
         ? matchesEverything(pattern, byRegex && given.has('x', 'exact')) && !(byRegex && isNarrowed(given))
         : /^[.^*$\s]+$/.test(pattern) && pattern !== '.'
-    if (everything) call.walker.report('kill-everything', [name, pattern])
-    else if (given.has('v', 'inverse')) call.walker.report('kill-everything', [name, '-v', pattern])
+    if (everything) call.report('kill-everything', [name, pattern])
+    else if (given.has('v', 'inverse')) call.report('kill-everything', [name, '-v', pattern])
     else if (
       !reloads &&
       /^(init|systemd|sshd|systemd-logind|dbus-daemon|Xorg|gnome-shell)$/.test(pattern) &&
       !given.has('P', 'parent')
     )
-      call.walker.report('kill-everything', [name, pattern])
+      call.report('kill-everything', [name, pattern])
     else if (call.walker.settings.own.names.some((ours) => namesUs(name, pattern, ours, exact, given.has('f', 'full'))))
       killsHost(call, pattern)
   }
-  return undefined
 }
 
 function namesUs(program: string, pattern: string, ours: string, exact: boolean, full: boolean): boolean {
@@ -193,7 +188,7 @@ export const SIGNAL_PROGRAMS: Readonly<Record<string, Program>> = {
   killall: killByName,
   skill: killByName,
   killall5: (call) => {
-    if (!onlyTalks(call.argv.slice(1))) call.walker.report('kill-everything', call.argv)
+    if (!onlyTalks(call.args)) call.report('kill-everything')
     return NOTHING
   },
   ps: ({ argv }) =>
@@ -201,9 +196,9 @@ export const SIGNAL_PROGRAMS: Readonly<Record<string, Program>> = {
       ? EVERY_PID
       : ANYTHING,
   slay: (call) => {
-    const users = options(call.argv.slice(1)).operands.map(plain)
+    const users = options(call.args).operands.map(plain)
     if (users.some((user) => user === 'root' || call.shell.get('USER').values.includes(user)))
-      call.walker.report('kill-everything', call.argv)
+      call.report('kill-everything')
     return NOTHING
   },
   ...table(['gdb', 'lldb', 'strace', 'ltrace', 'gcore', 'reptyr'], debuggers),

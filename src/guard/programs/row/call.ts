@@ -1,23 +1,108 @@
 /** One effective command on its way through the program tables, and the little option parser they share. */
 import type { Assignment } from 'unbash'
 import type { ShellState } from '../../words/state.js'
-import { type Alternatives, hasUnknown, plain } from '../../words/text.js'
+import { resolvePath } from '../../words/paths.js'
+import { type Alternatives, ANYTHING, hasUnknown, plain } from '../../words/text.js'
 import type { Input, Walker } from '../../walk/walk.js'
 
-export interface Call {
-  /** Folded words; argv[0] as written. */
-  readonly argv: readonly string[]
-  readonly shell: ShellState
+/** What only some programs ask about. */
+export interface CallDetails {
   /** Every argv that the words may make, where a function is called: it is walked once with all of them. */
-  readonly ways?: readonly (readonly string[])[] | undefined
-  readonly stdin: Input
-  readonly walker: Walker
+  readonly ways?: readonly (readonly string[])[]
   /** Assignments given as arguments (`export A=b`), still as syntax. */
-  readonly declared: readonly Assignment[]
+  readonly declared?: readonly Assignment[]
   /** Started by another program, so functions and aliases do not apply. */
-  readonly external: boolean
+  readonly external?: boolean
   /** Assignments in front of the command, and the shell in which they hold. */
   readonly prefix?: { readonly names: readonly string[]; readonly shell: ShellState } | undefined
+}
+
+export class Call {
+  constructor(
+    /** Folded words; argv[0] as written. */
+    readonly argv: readonly string[],
+    readonly shell: ShellState,
+    readonly stdin: Input,
+    readonly walker: Walker,
+    readonly details: CallDetails = {},
+  ) {}
+
+  get args(): string[] {
+    return this.argv.slice(1)
+  }
+
+  /** The shell whose variables the program inherits. */
+  get environment(): ShellState {
+    return this.details.prefix?.shell ?? this.shell
+  }
+
+  withArgv(argv: readonly string[]): Call {
+    return new Call(argv, this.shell, this.stdin, this.walker, this.details)
+  }
+
+  withShell(shell: ShellState): Call {
+    return new Call(this.argv, shell, this.stdin, this.walker, this.details)
+  }
+
+  /** The path that a word means in the first directory that the shell may be in. */
+  resolve(word: string): string {
+    return resolvePath(word, this.shell.cwd[0] ?? '/')
+  }
+
+  effect(kind: Parameters<Walker['effect']>[0], word: string, mode?: string): void {
+    this.walker.effect(kind, word, this.shell, this.argv, mode)
+  }
+
+  effects(kind: Parameters<Walker['effect']>[0], words: readonly string[], mode?: string): void {
+    for (const word of words) this.effect(kind, word, mode)
+  }
+
+  report(rule: Parameters<Walker['report']>[0], words = this.argv, shown?: string): void {
+    this.walker.report(rule, words, shown)
+  }
+
+  /** Text that a shell runs in a process of its own. */
+  script(text: string, stdin: Input = null): Alternatives {
+    return this.walker.script(text, this.shell.fork(), stdin)
+  }
+
+  /** Text that may or may not be code. */
+  tryScript(text: string): void {
+    this.walker.tryScript(text, this.shell)
+  }
+
+  /** Tries the first group of every match as code. */
+  tryMatches(text: string, pattern: RegExp): void {
+    for (const [, found = ''] of plain(text).matchAll(pattern)) this.tryScript(found)
+  }
+
+  start(argv: readonly string[], stdin: Input = null): Alternatives {
+    return this.walker.argv(argv, this.shell.fork(), stdin)
+  }
+
+  /** Without functions and aliases of the shell. */
+  startExternal(argv: readonly string[]): Alternatives {
+    return this.walker.external(argv, this.shell.fork(), null)
+  }
+
+  /** What a file is known to hold. */
+  contents(file: string): Alternatives {
+    return this.walker.streams.contents(file, this.shell)
+  }
+
+  /** What it reads under a name: `-` is its input. */
+  input(file: string): Alternatives {
+    return file === '-' || /^\/dev\/(?:stdin|fd\/0)$/.test(file) ? (this.stdin ?? ANYTHING) : this.contents(file)
+  }
+
+  texts(files: readonly string[]): string[] {
+    return files.flatMap((file) => this.contents(file))
+  }
+
+  /** Remembers what a file holds from now on. */
+  write(file: string, text: Alternatives, append = false): void {
+    this.walker.streams.write(file, text, append, this.shell)
+  }
 }
 
 /** What a program prints, as far as it is known; undefined for "something". */
@@ -107,14 +192,7 @@ function split(text: string): [string, string | undefined] {
 
 /** `--help` and `--version` only talk. */
 export function onlyTalks(args: readonly string[]): boolean {
-  return (
-    args.length > 0 &&
-    args.length <= 2 &&
-    args.some(
-      (arg) =>
-        arg === '--help' || arg === '--version' || arg === '-help' || arg === '-h' || arg === '-V' || arg === '-?',
-    )
-  )
+  return args.length > 0 && args.length <= 2 && args.some((arg) => /^(?:--help|--version|-help|-h|-V|-\?)$/.test(arg))
 }
 
 export function basename(path: string): string {
@@ -141,10 +219,17 @@ export function known(text: string | undefined): text is string {
   return text !== undefined && !hasUnknown(text)
 }
 
-/** The same program under several names. */
-export function table(names: readonly string[], program: Program): Record<string, Program> {
-  return Object.fromEntries(names.map((name) => [name, program]))
+/** The same row under several names. */
+export function table<T>(names: readonly string[], row: T): Record<string, T> {
+  return Object.fromEntries(names.map((name) => [name, row]))
 }
+
+/** A program that does harm when one of its words says so. */
+export const reportsOn =
+  (rule: Parameters<Call['report']>[0], word: RegExp): Program =>
+  (call) => {
+    if (call.args.some((one) => word.test(plain(one)))) call.report(rule)
+  }
 
 /** The homes that a table of accounts names. */
 export function homesOf(shell: ShellState): Alternatives {
@@ -153,6 +238,11 @@ export function homesOf(shell: ShellState): Alternatives {
 
 /** A command line that does harm, as an argument or a text: a shell behind the program may get to read it. */
 export const COMMAND_TEXT = /(?:^|[\s;&|+=])(?:rm|dd|shred|wipefs|find|mkfs\S*|chmod|chown)\s+[-/~.\w]/
+
+/** A filter whose work is not followed passes such a text on as it is: a secret, or a command line that does harm. */
+export function mustBeFollowed(text: string): boolean {
+  return text.includes('{{') || COMMAND_TEXT.test(text)
+}
 
 /**
  * What `env` prints of the variables that hold a secret, or a command; undefined where none does. `set` and
@@ -163,7 +253,7 @@ export function listed(shell: ShellState, quote = (name: string, value: string) 
   const lines = [...names].flatMap((name) =>
     shell
       .get(name)
-      .values.filter((value) => value.includes('{{') || COMMAND_TEXT.test(value))
+      .values.filter(mustBeFollowed)
       .map((value) => `${quote(name, value)}\n`),
   )
   return lines.length > 0 ? [lines.join('')] : undefined

@@ -17,53 +17,42 @@ const COMMAND_VARIABLES = nameSet(`
 `)
 
 /** A value that will be run as a command is judged where it is assigned. */
-export function judgeVariable(
-  name: string,
-  values: Alternatives,
-  call: Pick<Call, 'walker' | 'shell'> & Partial<Pick<Call, 'stdin'>>,
-): void {
-  if (COMMAND_VARIABLES.has(name))
-    for (const value of values) call.walker.tryScript(plain(value).replace(/^\|-?/, ''), call.shell)
-  if (/^npm_config_script_shell$/i.test(name))
-    for (const value of values) if (value.includes('/')) call.walker.external([value], call.shell.fork(), null)
+export function judgeVariable(name: string, values: Alternatives, call: Call): void {
+  for (const value of values) judgeValue(name, value, call)
+}
+
+function judgeValue(name: string, value: string, call: Call): void {
+  if (COMMAND_VARIABLES.has(name)) call.tryScript(plain(value).replace(/^\|-?/, ''))
+  if (/^npm_config_script_shell$/i.test(name) && value.includes('/')) call.startExternal([value])
   if (/^(?:PERL5OPT|RUBYOPT)$/.test(name))
-    for (const value of values)
-      for (const [, code = ''] of plain(value).matchAll(/-e\s*(.*)/gs))
-        call.walker.external([name === 'RUBYOPT' ? 'ruby' : 'perl', '-e', code], call.shell.fork(), null)
-  if (name === 'PERL5DB')
-    for (const value of values) call.walker.external(['perl', '-e', value], call.shell.fork(), null)
-  if (name === 'PYTHONSTARTUP')
-    for (const value of values) call.walker.external(['python3', value], call.shell.fork(), null)
-  if (name === 'NODE_OPTIONS')
-    for (const value of values)
-      call.walker.external(['node', ...splitString(value), '-e', '0'], call.shell.fork(), null)
-  if (name === 'TAR_OPTIONS')
-    for (const value of values) call.walker.external(['tar', ...splitString(value)], call.shell.fork(), null)
+    for (const [, code = ''] of plain(value).matchAll(/-e\s*(.*)/gs))
+      call.startExternal([name === 'RUBYOPT' ? 'ruby' : 'perl', '-e', code])
+  if (name === 'PERL5DB') call.startExternal(['perl', '-e', value])
+  if (name === 'PYTHONSTARTUP') call.startExternal(['python3', value])
+  if (name === 'NODE_OPTIONS') call.startExternal(['node', ...splitString(value), '-e', '0'])
+  if (name === 'TAR_OPTIONS') call.startExternal(['tar', ...splitString(value)])
   // `LESS=+!CMD`: what less does first.
-  if (name === 'LESS')
-    for (const value of values) call.walker.tryScript(/\+!(.*)/s.exec(plain(value))?.[1] ?? '', call.shell)
-  if (/^PS[0-4]$/.test(name)) for (const value of values) call.walker.prompt(plain(value), call.shell)
+  if (name === 'LESS') call.tryMatches(value, /\+!(.*)/gs)
+  if (/^PS[0-4]$/.test(name)) call.walker.prompt(plain(value), call.shell)
   if (name === 'BASH_ENV' || name === 'ENV') {
-    for (const value of values) {
-      const own = /^\/dev\/(?:stdin|fd\/0)$/.test(value) ? call.stdin : undefined
-      for (const text of own ?? call.walker.streams.contents(value, call.shell))
-        if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
-      if (value.includes('$(') || value.includes('`')) call.walker.prompt(plain(value), call.shell)
-    }
+    const own = /^\/dev\/(?:stdin|fd\/0)$/.test(value) ? call.stdin : undefined
+    for (const text of own ?? call.contents(value)) if (text !== UNKNOWN) call.script(text)
+    if (value.includes('$(') || value.includes('`')) call.walker.prompt(plain(value), call.shell)
   }
 }
 
 const declare: Program = (call) => {
-  for (const assignment of call.declared) {
+  const { declared = [] } = call.details
+  for (const assignment of declared) {
     assign(assignment, call.shell, call.shell, call.walker)
     judgeVariable(assignment.name, call.shell.get(assignment.name).values, call)
     if (call.argv.some((word) => /^-\w*i/.test(word)))
       call.walker.calculated(call.shell.get(assignment.name).values, call.shell)
   }
   if (call.argv[0] !== 'export' && call.argv.some((word) => /^-\w*i/.test(word)))
-    for (const name of call.argv.slice(1)) call.shell.integers.add(name.replace(/=.*/s, ''))
+    for (const name of call.args) call.shell.integers.add(name.replace(/=.*/s, ''))
   // `export "D=/"` and `declare $x` arrive as plain words.
-  for (const word of call.argv.slice(1)) {
+  for (const word of call.args) {
     // `export "$KEY=$VALUE"`: any variable may be set now.
     if (!word.startsWith('-') && hasUnknown(word.replace(/=.*/s, ''))) call.shell.hasSourced = true
     const text = /^([A-Za-z_]\w*)(\+?=)(.*)$/s.exec(word)
@@ -71,19 +60,19 @@ const declare: Program = (call) => {
     const [, name = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(text ? '' : plain(word)) ?? []
     if (mayHoldCode(name)) call.walker.calculated([name], call.shell)
     if (mayHoldCode(name) && value !== undefined) call.shell.setTarget(name, [value])
-    if (!text || call.declared.some((assignment) => assignment.name === text[1])) continue
+    if (!text || declared.some((assignment) => assignment.name === text[1])) continue
     const before = text[2] === '+=' ? (call.shell.get(text[1] ?? '').values[0] ?? '') : ''
     call.shell.set(text[1] ?? '', [before + plain(text[3] ?? '')])
     if (call.shell.integers.has(text[1] ?? '')) call.walker.calculated([plain(text[3] ?? '')], call.shell)
   }
   if (call.argv[0] !== 'export' && call.argv.some((arg) => /^-\w*n/.test(arg))) {
-    for (const { name } of call.declared) {
+    for (const { name } of declared) {
       const target = call.shell.get(name).values[0] ?? ''
       if (/^[A-Za-z_]\w*$/.test(target) && target !== name) call.shell.refer(name, target)
       else if (mayHoldCode(target)) call.walker.calculated([target], call.shell)
     }
   }
-  for (const { name } of call.declared) {
+  for (const { name } of declared) {
     const recase = call.argv.some((arg) => /^-\w*l/.test(arg))
       ? 'toLowerCase'
       : call.argv.some((arg) => /^-\w*u/.test(arg))
@@ -96,11 +85,11 @@ const declare: Program = (call) => {
       )
   }
   if (call.argv.some((word) => /^-\w*f/.test(word)) && call.argv[0] !== 'export')
-    return functionsOf(call.argv.slice(1), call.shell)
-  return call.argv.some((word) => /^-\w*p/.test(word)) ? listed(call.shell, declared) : NOTHING
+    return functionsOf(call.args, call.shell)
+  return call.argv.some((word) => /^-\w*p/.test(word)) ? listed(call.shell, declaration) : NOTHING
 }
 
-function declared(name: string, value: string): string {
+function declaration(name: string, value: string): string {
   return `declare -- ${name}="${value.replace(/["$`\\]/g, '\\$&')}"`
 }
 
@@ -136,8 +125,8 @@ function setNamed(target: string, values: Alternatives, { shell, walker }: Call)
 }
 
 const read: Program = (call) => {
-  const { argv, shell, prefix } = call
-  const ifs = (prefix?.shell ?? shell).get('IFS').values[0] ?? ' '
+  const { argv, shell } = call
+  const ifs = call.environment.get('IFS').values[0] ?? ' '
   const given = options(argv.slice(1), { short: 'adeinNptu', stop: true })
   const array = given.get('a')
   const names = given.operands.filter((name) => /^[A-Za-z_]\w*(\[.+\])?$/.test(name))
@@ -258,8 +247,8 @@ const stop: Program = ({ walker }) => {
 }
 
 const printf: Program = (call) => {
-  const [first, target, ...rest] = call.argv.slice(1)
-  if (first !== '-v' || target === undefined) return formatted(first === '--' ? call.argv.slice(2) : call.argv.slice(1))
+  const [first, target, ...rest] = call.args
+  if (first !== '-v' || target === undefined) return formatted(first === '--' ? call.argv.slice(2) : call.args)
   setNamed(plain(target), formatted(rest[0] === '--' ? rest.slice(1) : rest), call)
   return NOTHING
 }

@@ -3,13 +3,11 @@ import { resolvePath } from '../../words/paths.js'
 import { ANYTHING, NOTHING, plain, unique } from '../../words/text.js'
 import { options, type Program } from '../row/call.js'
 
-const cd: Program = ({ argv, shell, prefix }) => {
+const cd: Program = ({ argv, shell, environment }) => {
   const { operands } = options(argv.slice(1))
   const target = argv[1] === '-' ? '-' : operands[0]
   const before = shell.cwd
-  const searched = ((prefix?.shell ?? shell).get('CDPATH').values[0] ?? '')
-    .split(':')
-    .filter((path) => path.startsWith('/'))
+  const searched = (environment.get('CDPATH').values[0] ?? '').split(':').filter((path) => path.startsWith('/'))
   if (target === undefined) shell.cwd = shell.home
   else if (target === '-') shell.cwd = shell.previousCwd
   else
@@ -26,10 +24,10 @@ const cd: Program = ({ argv, shell, prefix }) => {
 const pushd: Program = (call) => {
   const { shell } = call
   const all = shell.directories
-  const operand = call.argv.slice(1).find((arg) => !/^-(?:n|-)$/.test(arg))
+  const operand = call.args.find((arg) => !/^-(?:n|-)$/.test(arg))
   const at = operand === undefined ? 1 : placeIn(all, operand)
   if (at === undefined) {
-    cd({ ...call, argv: ['cd', operand ?? ''] }, 'cd')
+    cd(call.withArgv(['cd', operand ?? '']), 'cd')
     shell.directoryStack = all
   } else if (at >= 0 && at < all.length) {
     const [top = ANYTHING, ...rest] =

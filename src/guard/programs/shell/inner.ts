@@ -1,6 +1,5 @@
 /** Inner shells: `bash -c TEXT args`, `bash FILE`, `... | sh`, `sh <<EOF`, also for zsh, dash, ksh and fish. */
 import { nameList } from '../../../contract/quote.js'
-import { resolvePath } from '../../words/paths.js'
 import { plain, UNKNOWN, unique } from '../../words/text.js'
 import type { ShellState } from '../../words/state.js'
 import { parseScript } from '../../words/syntax.js'
@@ -13,15 +12,15 @@ export const SHELLS = nameList(`
 `)
 
 const shell: Program = (call, name) => {
-  const written = call.argv.slice(1).filter((arg) => !/^\+[a-zA-Z]$/.test(arg))
+  const written = call.args.filter((arg) => !/^\+[a-zA-Z]$/.test(arg))
   const args = name === 'pwsh' ? written.map((arg) => (/^-(?:c|command)$/i.test(arg) ? '-c' : arg)) : written
   // fish takes text by `-C` and by each `-c`.
   const fish = name === 'fish'
   const short = fish ? 'oCc' : 'oO'
   const given = options(args, { short, long: ['rcfile', 'init-file', 'command', 'init-command'], stop: true })
   const readsOnly = given.flags.includes('n') || given.all('o').includes('noexec')
-  if (args.some((arg) => arg === '--version' || arg === '--help')) return undefined
-  for (const name of ['BASH_ENV', 'ENV']) startupFile(call, (call.prefix?.shell ?? call.shell).get(name).values)
+  if (args.some((arg) => arg === '--version' || arg === '--help')) return
+  for (const name of ['BASH_ENV', 'ENV']) startupFile(call, call.environment.get(name).values)
   startupFile(call, given.all('rcfile', 'init-file'))
   for (const text of given.all('C', 'init-command', ...(fish ? ['c'] : [])))
     code(call, text, child(call, []), call.stdin)
@@ -31,21 +30,19 @@ const shell: Program = (call, name) => {
     // Options may follow -c; the first operand after them is the text.
     const at = long === undefined ? operands.findIndex((arg) => !/^[-+][a-zA-Z]+$/.test(arg)) : -1
     const text = long ?? operands[at]
-    if (text === undefined || readsOnly) return undefined
+    if (text === undefined || readsOnly) return
     const inner = child(call, at >= 0 ? operands.slice(at + 1) : operands)
     return code(call, text, inner, call.stdin)
   }
-  const [file, ...rest] = given.flags.includes('s') ? [undefined, ...given.operands] : given.operands
-  if (readsOnly) return undefined
-  const path = file === undefined ? '' : resolvePath(file, call.shell.cwd[0] ?? '/')
+  const readsInput = given.flags.includes('s')
+  const file = readsInput ? undefined : given.operands[0]
+  const rest = readsInput ? given.operands : given.operands.slice(1)
+  if (readsOnly) return
+  const path = file === undefined ? '' : call.resolve(file)
   const real = call.walker.namesakes.meaning(path) ?? path
   if (file !== undefined && file !== '-' && !/^\/dev\/(stdin|fd\/0)$|^\/proc\/self\/fd\/0$/.test(real))
-    return runFile(
-      call,
-      file,
-      rest.flatMap((word) => (word === undefined ? [] : [word])),
-    )
-  const inner = child(call, ['bash', ...rest.flatMap((word) => (word === undefined ? [] : [word]))])
+    return runFile(call, file, rest)
+  const inner = child(call, ['bash', ...rest])
   let out: readonly string[] = []
   for (const text of call.stdin ?? []) out = unique([...out, ...code(call, text, inner, null)])
   return out.length > 0 ? out : undefined
@@ -53,7 +50,7 @@ const shell: Program = (call, name) => {
 
 /** A new shell: knows the variables it inherits, has its own positional parameters. */
 function child(call: Call, args: readonly string[]): ShellState {
-  const inner = (call.prefix?.shell ?? call.shell).fork()
+  const inner = call.environment.fork()
   inner.arg0 = args[0] ?? 'bash'
   inner.positional = args.slice(1)
   return inner
@@ -98,20 +95,19 @@ const MAY_DO_HARM =
 function startupFile(call: Call, paths: readonly string[]): void {
   for (const path of paths) {
     if (path === '' || !known(path)) continue
-    for (const text of call.walker.streams.contents(path, call.shell))
-      if (text !== UNKNOWN) call.walker.script(text, call.shell.fork())
+    for (const text of call.contents(path)) if (text !== UNKNOWN) call.script(text)
   }
 }
 
 /** A script file: judged when this same command has written it. */
 export function runFile(call: Call, file: string, args: readonly string[]): readonly string[] | undefined {
-  const texts = call.walker.streams.contents(file, call.shell)
+  const texts = call.contents(file)
   let out: readonly string[] = []
   for (const text of texts) {
     if (text === UNKNOWN) {
       out = unique([...out, UNKNOWN])
       call.walker.settings.observer.opaque('runs a script that is not known here', call.walker, call.argv)
-    } else if (!isReadable(text)) call.walker.report('hidden-code', call.argv)
+    } else if (!isReadable(text)) call.report('hidden-code')
     else
       out = unique([
         ...out,

@@ -13,13 +13,13 @@ const DOCKER_RUN_VALUES = nameList(`
 
 /** docker run -v HOST:INSIDE IMAGE CMD: inside paths are the host's only where a mount says so. */
 export const docker: Program = (call, name) => {
-  const words = call.argv.slice(1)
+  const words = call.args
   // The user's own namespace, on the machine's own files.
-  if (name === 'podman' && words[0] === 'unshare') return call.walker.external(words.slice(1), call.shell.fork(), null)
+  if (name === 'podman' && words[0] === 'unshare') return call.startExternal(words.slice(1))
   // `docker cp CONTAINER:PATH HERE`.
   const [copied, target] = words[0] === 'cp' ? options(words.slice(1)).operands : []
   if (copied?.includes(':') && target !== undefined && !target.includes(':') && target !== '-')
-    call.walker.effect('overwrite', target, call.shell, call.argv)
+    call.effect('overwrite', target)
   if ((name === 'docker-compose' || words.includes('compose')) && words.some((word) => /^(?:up|run|start)$/.test(word)))
     composed(call)
   const at = words.findIndex((word) => /^(run|exec|create)$/.test(plain(word)))
@@ -35,14 +35,10 @@ export const docker: Program = (call, name) => {
           !/^(build|ps|images|pull|push|volume|network|system|image)$/.test(word),
       )
   ) {
-    const given = options(words.slice(at + 1), {
-      short: 'vewuphlmcan',
-      long: DOCKER_RUN_VALUES,
-      stop: true,
-    })
+    const given = options(words.slice(at + 1), { short: 'vewuphlmcan', long: DOCKER_RUN_VALUES, stop: true })
     const entry = given.get('entrypoint')
     const command = [...(entry === undefined ? [] : [entry]), ...given.operands.slice(1)]
-    if (command.length === 0) return undefined
+    if (command.length === 0) return
     const running = plain(words[at] ?? '') === 'exec'
     const mounts = running ? undefined : mountsOf(given, call)
     const input = given.has('i', 'interactive') ? call.stdin : null
@@ -58,15 +54,14 @@ export const docker: Program = (call, name) => {
     const run = (): unknown => call.walker.argv(command, inner, input)
     call.walker.namesakes.inside(mounts, () => (own ? call.walker.namesakes.within(run) : run()))
   }
-  return undefined
 }
 
 /** A compose file that this command or its session wrote: its commands, with what all its services mount. */
 function composed(call: Call): void {
-  const given = options(call.argv.slice(1), { short: 'fp', long: ['file', 'project-name'] })
+  const given = options(call.args, { short: 'fp', long: ['file', 'project-name'] })
   const named = given.all('f', 'file')
   const files = named.length > 0 ? named : ['compose.yml', 'compose.yaml', 'docker-compose.yml', 'docker-compose.yaml']
-  for (const text of files.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])) {
+  for (const text of call.texts(files)) {
     if (hasUnknown(text)) continue
     const mounts = new Map<string, string>()
     for (const [, host = '', inside = ''] of plain(text).matchAll(
@@ -78,7 +73,7 @@ function composed(call: Call): void {
       )
     for (const [, line = ''] of plain(text).matchAll(/^\s*(?:command|entrypoint):\s*(.+)$/gm)) {
       const words = line.startsWith('[') ? line.replace(/[[\],"']+/g, ' ') : line.replace(/^["']|["']$/g, '')
-      call.walker.namesakes.inside(mounts, () => call.walker.tryScript(words, call.shell))
+      call.walker.namesakes.inside(mounts, () => call.tryScript(words))
     }
   }
 }
@@ -86,7 +81,7 @@ function composed(call: Call): void {
 function mountsOf(given: ReturnType<typeof options>, call: Call): Map<string, string> {
   const mounts = new Map<string, string>()
   const add = (host: string, inside: string): void => {
-    const named = call.shell.cwd.map((cwd) => resolvePath(host, cwd))[0] ?? ''
+    const named = call.resolve(host)
     const source = call.walker.namesakes.meaning(named) ?? call.walker.disk.real(named) ?? named
     if (/^[./~\uFDD0]/.test(host)) mounts.set(resolvePath(inside, '/'), source)
   }
@@ -116,13 +111,12 @@ export const remoteExec: Program = (call) => {
   const given = options(call.argv.slice(bare + 1), { short: 'cnfsl', long: POD_VALUES, stop: true })
   const [, ...behind] = given.operands
   const command = dashes > 0 ? call.argv.slice(dashes + 1) : behind.length > 0 ? behind : ['sh']
-  const run = (): unknown => call.walker.argv(command, call.shell.fork(), call.stdin)
+  const run = (): unknown => call.start(command, call.stdin)
   const { namesakes } = call.walker
   if (verb === 'exec' || verb === 'rsh') namesakes.within(run)
   // What debugs a node has the node's root at /host.
   else if (verb === 'debug') namesakes.inside(new Map([['/host', '/']]), run)
   else if (verb !== undefined) run()
-  for (const line of options(call.argv.slice(1), { short: 'C', long: ['command'] }).all('command', 'C'))
-    call.walker.tryScript(plain(line), call.shell)
-  return undefined
+  for (const line of options(call.args, { short: 'C', long: ['command'] }).all('command', 'C'))
+    call.tryScript(plain(line))
 }

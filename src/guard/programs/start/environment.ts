@@ -7,7 +7,7 @@ export const env: Program = (call) => {
   const inner = call.shell.fork()
   const split = (text: string): string[] =>
     splitString(text.replace(/\$\{(\w+)\}/g, (_, name: string) => call.shell.get(name).values[0] ?? ''))
-  let words = call.argv.slice(1)
+  let words = call.args
   for (let guard = 0; guard < 100; guard++) {
     const word = words[0] ?? ''
     if (word === '-' || /^(-i|-0|-v|--ignore-environment|--null|--debug|--list-signal-handling)$/.test(word))

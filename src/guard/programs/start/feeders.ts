@@ -8,14 +8,10 @@ const XARGS_VALUES = nameList('arg-file delimiter eof replace max-lines max-args
 
 /** xargs: the words of stdin become arguments. */
 export const xargs: Program = (call) => {
-  const given = options(call.argv.slice(1), {
-    short: 'adEILnPsJR',
-    long: XARGS_VALUES,
-    stop: true,
-  })
+  const given = options(call.args, { short: 'adEILnPsJR', long: XARGS_VALUES, stop: true })
   const template = given.operands.length > 0 ? given.operands : ['echo']
   const file = given.get('a', 'arg-file')
-  const texts = file === undefined ? (call.stdin ?? [UNKNOWN]) : call.walker.streams.contents(file, call.shell)
+  const texts = file === undefined ? (call.stdin ?? [UNKNOWN]) : call.contents(file)
   const replace = given.get('I', 'J', 'replace') ?? (given.has('i') ? '{}' : undefined)
   const nul = given.has('0', 'null')
   const delimiter = given.get('d', 'delimiter')
@@ -30,12 +26,11 @@ export const xargs: Program = (call) => {
           : unquotedFields(text)
     const words = items.map((item) => item.replace(/\n$/, '')).filter((item) => item !== '')
     if (replace === undefined || replace === '')
-      out = unique([...out, ...call.walker.argv([...template, ...words.slice(0, 2_000)], call.shell.fork(), NOTHING)])
+      out = unique([...out, ...call.start([...template, ...words.slice(0, 2_000)], NOTHING)])
     else
-      for (const word of unique(words.length > 0 ? words : []))
-        call.walker.argv(
+      for (const word of unique(words))
+        call.start(
           template.map((part) => part.replaceAll(replace, word)),
-          call.shell.fork(),
           NOTHING,
         )
   }
@@ -58,19 +53,15 @@ const PARALLEL_VALUES = nameList(`
 /** GNU parallel: a command line, then `::: arguments`, or arguments from stdin. */
 export const parallel: Program = (call) => {
   const at = call.argv.findIndex((arg) => /^:::?[:+]?\+?$/.test(arg))
-  const head = at < 0 ? call.argv.slice(1) : call.argv.slice(1, at)
-  const given = options(head, {
-    short: 'jSaIdNnLlPx',
-    long: PARALLEL_VALUES,
-    stop: true,
-  })
+  const head = at < 0 ? call.args : call.argv.slice(1, at)
+  const given = options(head, { short: 'jSaIdNnLlPx', long: PARALLEL_VALUES, stop: true })
   const template = given.operands.map(plain).join(' ')
   const items =
     at < 0
       ? (call.stdin ?? [UNKNOWN]).flatMap((text) => text.split('\n')).filter((item) => item !== '')
       : itemsOf(call, at)
   // The input goes to each command as a whole.
-  if (given.has('pipe')) return call.walker.script(template, call.shell.fork(), call.stdin)
+  if (given.has('pipe')) return call.script(template, call.stdin)
   for (const item of unique(items)) {
     const quoted = item.replace(/([^\w@%+=:,./*~\uFDD0-\uFDDF-])/g, '\\$1')
     const line =
@@ -79,16 +70,15 @@ export const parallel: Program = (call) => {
         : /\{[^}]*\}/.test(template)
           ? template.replace(/\{(?:[./#%]*|\d+)\}/g, () => quoted)
           : `${template} ${quoted}`
-    call.walker.script(line, call.shell.fork())
+    call.script(line)
   }
-  return undefined
 }
 
 /** `::: ITEMS`, `:::: FILES`. */
 function itemsOf(call: Call, at: number): string[] {
   const words = call.argv.slice(at + 1).filter((arg) => !/^:::/.test(arg))
   if (!/^::::/.test(call.argv[at] ?? '')) return words
-  const texts = words.flatMap((file) => [...call.walker.streams.contents(file, call.shell)])
+  const texts = call.texts(words)
   return texts.flatMap((text) => text.split('\n')).filter((item) => item !== '')
 }
 
@@ -99,28 +89,23 @@ const HYPERFINE_VALUES = nameList(`
 
 /** Each argument is a command line: hyperfine, concurrently. */
 export const eachLine: Program = (call) => {
-  const given = options(call.argv.slice(1), {
-    short: 'wrmMSpcnkN',
-    long: HYPERFINE_VALUES,
-  })
+  const given = options(call.args, { short: 'wrmMSpcnkN', long: HYPERFINE_VALUES })
   for (const line of [...given.operands, ...given.all('p', 'c', 'prepare', 'setup', 'cleanup', 'conclude')])
-    call.walker.tryScript(plain(line), call.shell)
-  return undefined
+    call.tryScript(plain(line))
 }
 
 /** at, batch, and the queues of clusters: stdin is a script for later. */
 export const later: Program = (call, name) => {
   const queue = !/^(?:at|batch)$/.test(name)
   const given = options(
-    call.argv.slice(1),
+    call.args,
     queue ? { short: 'JonNqptcmWPRAleab', long: ['wrap'], stop: true } : { short: 'fqt' },
   )
   if (queue)
     for (const line of [...given.all('wrap'), given.operands.map(plain).join(' ')])
-      if (/\s/.test(line)) call.walker.tryScript(plain(line), call.shell)
-  if (!queue && given.has('l', 'd', 'r', 'c')) return undefined
+      if (/\s/.test(line)) call.tryScript(plain(line))
+  if (!queue && given.has('l', 'd', 'r', 'c')) return
   const file = queue ? given.operands[0] : given.get('f')
-  for (const text of file === undefined ? (call.stdin ?? []) : call.walker.streams.contents(file, call.shell))
-    if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
-  return undefined
+  for (const text of file === undefined ? (call.stdin ?? []) : call.contents(file))
+    if (text !== UNKNOWN) call.tryScript(text)
 }

@@ -19,61 +19,51 @@ export const byOption: Program = (call, name) => {
       nodemon: { short: 'xewi', long: ['exec', 'ext', 'watch', 'ignore'] },
       screen: { short: 'SXtTspcehR' },
     }[name] ?? {}
-  const given = options(call.argv.slice(1), name === 'flock' || name === 'runuser' ? { ...spec, stop: false } : spec)
+  const given = options(call.args, spec)
   const lines = ['c', 'command', 'run', 'session-command', 'x', 'exec'].flatMap((option) => given.all(option))
-  for (const line of lines) call.walker.script(plain(line), call.shell.fork(), call.stdin)
-  if (lines.length > 0) return undefined
-  const strict = options(call.argv.slice(1), { ...spec, stop: true })
-  const skip =
-    name === 'flock'
-      ? 1
-      : name === 'runuser' && strict.get('u', 'user') !== undefined
-        ? 0
-        : name === 'sg' || name === 'su' || name === 'runuser'
-          ? 1
-          : 0
-  const rest = strict.operands.slice(skip)
-  if (name === 'script' && rest.length > 1)
-    return call.walker.argv(rest.slice(rest[1] === '--' ? 2 : 1), call.shell.fork(), call.stdin)
+  for (const line of lines) call.script(plain(line), call.stdin)
+  if (lines.length > 0) return
+  const strict = options(call.args, { ...spec, stop: true })
+  const isNamed = name === 'runuser' && strict.get('u', 'user') !== undefined
+  // The lock file, or the user, stands in front.
+  const rest = strict.operands.slice(/^(?:flock|sg|su|runuser)$/.test(name) && !isNamed ? 1 : 0)
+  if (name === 'script' && rest.length > 1) return call.start(rest.slice(rest[1] === '--' ? 2 : 1), call.stdin)
   if (name === 'script' || name === 'expect' || name === 'nix-shell' || rest.length === 0)
     return shellIfEmpty(call, 'su')
-  if (rest[0] === '-c') return call.walker.script(plain(rest[1] ?? ''), call.shell.fork(), call.stdin)
-  if (name === 'sg') return call.walker.script(rest.map(plain).join(' '), call.shell.fork(), call.stdin)
-  if (name === 'su') return call.walker.argv(['sh', ...rest], call.shell.fork(), call.stdin)
-  return call.walker.argv(rest, call.shell.fork(), call.stdin)
+  if (rest[0] === '-c') return call.script(plain(rest[1] ?? ''), call.stdin)
+  if (name === 'sg') return call.script(rest.map(plain).join(' '), call.stdin)
+  if (name === 'su') return call.start(['sh', ...rest], call.stdin)
+  return call.start(rest, call.stdin)
 }
 
 /** `unshare`, `chroot DIR` or `sudo -s` without a command start a shell that reads stdin. */
 export function shellIfEmpty(call: Call, name: string): undefined {
   if (/^(sudo|doas|su|unshare|nsenter|chroot|fakeroot|setpriv|newgrp)$/.test(name) && call.stdin)
-    call.walker.argv(['sh'], call.shell.fork(), call.stdin)
+    call.start(['sh'], call.stdin)
   return undefined
 }
 
 /** ssh HOST words...: the words are joined and given to the far shell; ProxyCommand runs here. */
 export const ssh: Program = (call, name) => {
-  const given = options(call.argv.slice(1), { short: 'bcDEeFIiJLlmOopQRSWwB', stop: true })
+  const given = options(call.args, { short: 'bcDEeFIiJLlmOopQRSWwB', stop: true })
   for (const option of given.all('o')) {
     const local = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|RemoteCommand)[= ](.*)$/is.exec(plain(option))
-    if (local) call.walker.script(local[1] ?? '', call.shell.fork())
+    if (local) call.script(local[1] ?? '')
   }
-  if (name === 'mosh')
-    for (const line of options(call.argv.slice(1), { long: ['ssh'] }).all('ssh'))
-      call.walker.tryScript(plain(line), call.shell)
+  if (name === 'mosh') for (const line of options(call.args, { long: ['ssh'] }).all('ssh')) call.tryScript(plain(line))
   const rest = name === 'sshpass' ? given.operands : given.operands.slice(1)
-  if (rest.length > 0) call.walker.script(rest.map(plain).join(' '), call.shell.fork(), call.stdin)
-  else if (call.stdin) for (const text of call.stdin) if (text !== UNKNOWN) call.walker.tryScript(text, call.shell)
-  return undefined
+  if (rest.length > 0) call.script(rest.map(plain).join(' '), call.stdin)
+  else for (const text of call.stdin ?? []) if (text !== UNKNOWN) call.tryScript(text)
 }
 
 export const sshpass: Program = (call) => {
-  const given = options(call.argv.slice(1), { short: 'pfdP', stop: true })
-  return given.operands.length > 0 ? call.walker.argv(given.operands, call.shell.fork(), call.stdin) : undefined
+  const given = options(call.args, { short: 'pfdP', stop: true })
+  return given.operands.length > 0 ? call.start(given.operands, call.stdin) : undefined
 }
 
 /** The lines of a file of commands that this command or its session wrote. */
 function linesOf(call: Call, file: string): string[] {
-  return call.walker.streams.contents(file, call.shell).flatMap((text) => (known(text) ? plain(text).split('\n') : []))
+  return call.contents(file).flatMap((text) => (known(text) ? plain(text).split('\n') : []))
 }
 
 /** gdb --args PROGRAM ...; -ex 'shell CMD', -ex '!CMD'. */
@@ -87,36 +77,36 @@ export const gdb: Program = (call) => {
   for (const line of lines) {
     const shell = /^(?:(?:platform )?shell|!|make)\s*(.*)$/s.exec(line)
     const code = /^(?:python|py|pi)\s+(.*)$/s.exec(line)
-    if (shell) call.walker.script(shell[1] ?? '', call.shell.fork())
+    if (shell) call.script(shell[1] ?? '')
     const called = /\b(?:system|popen)\s*\(\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
-    if (called) call.walker.tryScript(called, call.shell)
+    if (called) call.tryScript(called)
     if (code) judgeCode(code[1] ?? '', 'python', call)
   }
-  return at >= 0 ? call.walker.argv(call.argv.slice(at + 1), call.shell.fork(), call.stdin) : undefined
+  return at >= 0 ? call.start(call.argv.slice(at + 1), call.stdin) : undefined
 }
 
 /** capsh's `--` hands everything after it to bash. */
 export const capsh: Program = (call) => {
   const at = call.argv.findIndex((arg) => arg === '--' || arg === '==')
-  return at >= 0 ? call.walker.argv(['bash', ...call.argv.slice(at + 1)], call.shell.fork(), call.stdin) : undefined
+  return at >= 0 ? call.start(['bash', ...call.argv.slice(at + 1)], call.stdin) : undefined
 }
 
 /** bwrap has dozens of options with one or two values; the command follows the last of them. */
 export const bwrap: Program = (call) => {
-  const words = call.argv.slice(1)
+  const words = call.args
   // A directory of the machine has another name inside.
   for (const [at, word] of words.entries())
     if (/^--(?:dev-)?bind(?:-try)?$/.test(word) && plain(words[at + 1] ?? '') !== plain(words[at + 2] ?? ''))
       call.walker.namesakes.stands(plain(words[at + 2] ?? ''), plain(words[at + 1] ?? ''), 'mount')
   const dashes = words.indexOf('--')
-  if (dashes >= 0) return call.walker.argv(words.slice(dashes + 1), call.shell.fork(), call.stdin)
+  if (dashes >= 0) return call.start(words.slice(dashes + 1), call.stdin)
   const two =
     /^--(ro-bind|bind|dev-bind|bind-try|ro-bind-try|dev-bind-try|setenv|symlink|file|bind-data|ro-bind-data|chmod)$/
   const none = /^--(unshare-.*|share-net|die-with-parent|new-session|as-pid-1|clearenv|help|version|disable-userns)$/
   let i = 0
   while (i < words.length && (words[i] ?? '').startsWith('--'))
     i += two.test(words[i] ?? '') ? 3 : none.test(words[i] ?? '') ? 1 : 2
-  return i < words.length ? call.walker.argv(words.slice(i), call.shell.fork(), call.stdin) : undefined
+  return i < words.length ? call.start(words.slice(i), call.stdin) : undefined
 }
 
 /** tmux new-session 'cmd', tmux send-keys 'cmd' Enter; screen -X stuff: a word with blanks is typed or run. */
@@ -125,24 +115,22 @@ export const terminal: Program = (call, name) => {
   const configured = call.argv.flatMap((word, i) => (word === option ? linesOf(call, call.argv[i + 1] ?? '') : []))
   for (const line of configured)
     for (const text of [line.replace(/^\s*(?:screen|exec|run(?:-shell)?|new\S*|split\S*)\s+/, ''), ...quotedIn(line)])
-      call.walker.tryScript(text, call.shell)
-  for (const word of call.argv.slice(1))
+      call.tryScript(text)
+  for (const word of call.args)
     if (/\s/.test(word))
-      call.walker.tryScript(
+      call.tryScript(
         plain(word)
           .replace(/^(exec|stuff|run-shell) /, '')
           .replace(/^(["'])(.*)\1$/s, '$2')
           .replace(/(?:\\n|\^M)+$/, ''),
-        call.shell,
       )
   if (name !== 'tmux') return byOption(call, 'screen')
   const verb = call.argv.findIndex((arg) =>
     /^(new|new-session|new-window|neww|split-window|splitw|respawn-pane|run-shell|run|if-shell)$/.test(arg),
   )
-  if (verb < 0) return undefined
+  if (verb < 0) return
   const given = options(call.argv.slice(verb + 1), { short: 'sntcFexyltL', stop: true })
-  if (given.operands.length > 0) call.walker.script(given.operands.map(plain).join(' '), call.shell.fork())
-  return undefined
+  if (given.operands.length > 0) call.script(given.operands.map(plain).join(' '))
 }
 
 function quotedIn(line: string): string[] {
@@ -152,11 +140,9 @@ function quotedIn(line: string): string[] {
 /** Terminal emulators: `xterm -e CMD ...`. */
 export const emulator: Program = (call) => {
   const at = call.argv.findIndex((arg) => arg === '-e' || arg === '-x' || arg === '--' || arg === '--command')
-  for (const word of call.argv.slice(1))
-    if (/\s/.test(word)) call.walker.tryScript(plain(word).replace(/\\n$/, ''), call.shell)
+  for (const word of call.args) if (/\s/.test(word)) call.tryScript(plain(word).replace(/\\n$/, ''))
   // `kitty CMD`, `foot CMD`: without an option, the operands.
-  const rest = at < 0 ? options(call.argv.slice(1), { stop: true, short: 'TtodcgW' }).operands : call.argv.slice(at + 1)
-  if (rest.length === 1) call.walker.script(plain(rest[0] ?? ''), call.shell.fork())
-  else if (rest.length > 1) call.walker.argv(rest, call.shell.fork(), null)
-  return undefined
+  const rest = at < 0 ? options(call.args, { stop: true, short: 'TtodcgW' }).operands : call.argv.slice(at + 1)
+  if (rest.length === 1) call.script(plain(rest[0] ?? ''))
+  else if (rest.length > 1) call.start(rest)
 }

@@ -1,6 +1,6 @@
 /** The wrappers as rows: which options of each take a value, and where the command it runs begins. */
 import { nameList } from '../../../contract/quote.js'
-import type { OptionSpec } from '../row/call.js'
+import { type OptionSpec, table } from '../row/call.js'
 
 interface Wrapper extends OptionSpec {
   /** Operands in front of the command (`timeout 5`, `chroot DIR`). */
@@ -23,15 +23,11 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     idle: ['l', 'v', 'k', 'K', 'V', 'list', 'validate', 'version', 'e', 'edit'],
   },
   doas: { short: 'aCu', idle: ['L'] },
-  sudoedit: { idle: [] },
   run0: {
     short: 'ugD',
     long: ['user', 'group', 'chdir', 'unit', 'property', 'description', 'slice', 'setenv', 'nice', 'background'],
   },
   pkexec: { long: ['user'] },
-  gksudo: { short: 'u' },
-  kdesudo: { short: 'u' },
-  nohup: {},
   nice: { short: 'n', long: ['adjustment'] },
   ionice: {
     short: 'cnpPu',
@@ -47,11 +43,8 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   taskset: { skip: 1, idle: ['p', 'pid'] },
   timeout: { short: 'sk', long: ['signal', 'kill-after'], skip: 1 },
   stdbuf: { short: 'ioe', long: ['input', 'output', 'error'] },
-  unbuffer: {},
-  setsid: {},
   time: { short: 'fo', long: ['format', 'output'] },
   chroot: { long: ['userspec', 'groups'], skip: 1 },
-  fakechroot: {},
   unshare: {
     short: 'RwSGl',
     long: nameList(`
@@ -76,14 +69,11 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   'systemd-inhibit': { long: ['what', 'who', 'why', 'mode'] },
   'systemd-cat': { short: 'tp', long: ['identifier', 'priority'] },
   'dbus-run-session': { long: ['config-file', 'dbus-daemon'] },
-  'dbus-launch': {},
   fakeroot: { short: 'lsibu', long: ['lib', 'faked'] },
   faketime: { skip: 1, short: 'f' },
-  firejail: {},
   proot: { short: 'rbwqkS', long: ['rootfs', 'bind', 'cwd'] },
   strace: { short: 'eopsuEaIOPSUX', long: ['trace', 'output', 'attach'], idle: ['p', 'attach'] },
   ltrace: { short: 'eopsuanlx', idle: ['p'] },
-  valgrind: {},
   sops: { skip: 2, joins: true },
   rlwrap: { short: 'aAbcCfhHlLmMnopPqrRsStTVwz' },
   numactl: { short: 'NmiCp', long: ['interleave', 'membind', 'cpunodebind', 'physcpubind', 'preferred'] },
@@ -91,22 +81,7 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   cgexec: { short: 'g' },
   prlimit: { short: 'po', long: ['pid', 'output'], idle: ['p', 'pid'] },
   trickle: { short: 'udstLlNn' },
-  torsocks: {},
-  torify: {},
-  tsocks: {},
-  proxychains: { short: 'f' },
-  proxychains4: { short: 'f' },
-  eatmydata: {},
-  nocache: {},
-  chronic: {},
-  ifne: {},
-  catchsegv: {},
   caffeinate: { short: 'tw' },
-  setarch: { skip: 1 },
-  linux32: {},
-  linux64: {},
-  i386: {},
-  x86_64: {},
   'xvfb-run': { short: 'efnps', long: ['error-file', 'auth-file', 'server-num', 'server-args'] },
   'start-stop-daemon': {
     short: 'xapnuNcgdrkICR',
@@ -115,12 +90,7 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   },
   daemonize: { short: 'acelopuE' },
   chpst: { short: 'uUbcdfmnopqrt/e' },
-  setuidgid: { skip: 1 },
-  'su-exec': { skip: 1 },
-  gosu: { skip: 1 },
   tini: { short: 'pe' },
-  'dumb-init': {},
-  catatonit: {},
   choom: { short: 'np', idle: ['p'] },
   uclampset: { short: 'mMp' },
   flatpak: { skip: 99 },
@@ -131,27 +101,25 @@ export const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   direnv: { skip: 2 },
   watchexec: { short: 'wefd', long: ['watch', 'exts', 'filter', 'ignore', 'delay-run'], joins: true },
   entr: { shellOption: ['s'] },
-  ts: {},
-  tsp: {},
   autossh: { short: 'M', joins: true, skip: 1 },
-  tox: { skip: 1 },
-  time_: {},
   viddy: { short: 'n', joins: true },
   watch: { short: 'nqe', long: ['interval', 'equexit'], joins: true },
-  dvtm: {},
-  annotate: {},
   retry: { short: 'tdm' },
   sem: { short: 'j', long: ['id', 'jobs'], joins: true },
   busybox: { idle: ['list', 'list-full', 'install'] },
-  toybox: {},
   coreutils: { long: ['coreutils-prog'] },
-  rosetta: {},
-  arch: {},
   perf: { skip: 1, short: 'eoFcgpt' },
-  heaptrack: {},
-  samply: { skip: 1 },
   mpirun: { short: 'nHx', long: ['np', 'host'] },
   srun: { short: 'nNpctJ' },
-  'git-bash': {},
-  newgrp: { skip: 1 },
+  ...table(
+    nameList(`
+      nohup unbuffer setsid fakechroot dbus-launch firejail valgrind torsocks torify tsocks eatmydata nocache chronic
+      ifne catchsegv linux32 linux64 i386 x86_64 dumb-init catatonit ts tsp dvtm annotate toybox rosetta arch
+      heaptrack git-bash sudoedit
+    `),
+    {},
+  ),
+  ...table(nameList('setarch setuidgid su-exec gosu tox samply newgrp'), { skip: 1 }),
+  ...table(nameList('gksudo kdesudo'), { short: 'u' }),
+  ...table(nameList('proxychains proxychains4'), { short: 'f' }),
 }

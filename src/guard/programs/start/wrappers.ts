@@ -13,10 +13,17 @@ import { WRAPPERS } from './rows.js'
 
 const ARCHITECTURE = /^(?:linux\d*|i\d86|x86|arm|aarch|ppc|powerpc|s390|mips|sparc|alpha|ia64|riscv|parisc|uname)/
 
+/** Options that name the directory of the command. */
+const DIRECTORY_OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  ...table(['sudo', 'run0'], ['D', 'chdir']),
+  ...table(['unshare', 'nsenter'], ['w', 'wd']),
+  'systemd-run': ['working-directory'],
+}
+
 const wrap: Program = (call, name) => {
   const spec = WRAPPERS[name] ?? {}
-  const given = options(call.argv.slice(1), { ...spec, stop: true })
-  if (spec.idle?.some((flag) => given.flags.includes(flag))) return undefined
+  const given = options(call.args, { ...spec, stop: true })
+  if (spec.idle?.some((flag) => given.flags.includes(flag))) return
   let rest = given.operands.slice(spec.skip ?? 0)
   if (name === 'setarch' && !ARCHITECTURE.test(given.operands[0] ?? '')) rest = given.operands
   const inner = call.shell.fork()
@@ -24,20 +31,12 @@ const wrap: Program = (call, name) => {
   if (name === 'runcon' && given.flags.length === 0) rest = rest.slice(1)
   if (name === 'systemd-run')
     for (const property of given.all('p', 'property')) {
-      const line = /^Exec\w+=[-@+!]*(.*)$/s.exec(plain(property))?.[1]
-      if (line !== undefined) call.walker.tryScript(line, call.shell)
+      call.tryMatches(property, /^Exec\w+=[-@+!]*(.*)$/gs)
       const there = /^WorkingDirectory=(.*)$/s.exec(plain(property))?.[1]
       if (there !== undefined) inner.cwd = [there]
     }
   if (spec.assigns) rest = takeAssignments(rest, call, inner)
-  const directory =
-    name === 'sudo' || name === 'run0'
-      ? given.get('D', 'chdir')
-      : name === 'unshare' || name === 'nsenter'
-        ? given.get('w', 'wd')
-        : name === 'systemd-run'
-          ? given.get('working-directory')
-          : undefined
+  const directory = given.get(...(DIRECTORY_OPTIONS[name] ?? []))
   if (directory !== undefined) inner.cwd = unique(inner.cwd.map((cwd) => resolvePath(directory, cwd)))
   if ((name === 'sudo' || name === 'doas') && rest.length > 0 && (given.has('s') || given.has('i', 'login', 'shell')))
     return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
@@ -46,8 +45,8 @@ const wrap: Program = (call, name) => {
   const inside = name === 'coreutils' ? call.argv.findIndex((word) => word.startsWith('--coreutils-prog=')) : -1
   if (inside > 0) rest = [(call.argv[inside] ?? '').slice('--coreutils-prog='.length), ...call.argv.slice(inside + 1)]
   if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
-  if (given.has(...(spec.shellOption ?? []))) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
-  if (spec.joins) return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
+  if (spec.joins || given.has(...(spec.shellOption ?? [])))
+    return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
   // The namespaces of pid 1 are the machine's own, also from inside a container.
   if (name === 'nsenter' && given.get('t', 'target') === '1')
     return call.walker.namesakes.inside(undefined, () => call.walker.external(rest, inner, call.stdin))
@@ -61,15 +60,14 @@ const wrap: Program = (call, name) => {
 
 /** `run-parts DIR`: each file in it is started. */
 const runParts: Program = (call) => {
-  for (const word of options(call.argv.slice(1), { long: ['arg', 'regex'] }).operands)
+  for (const word of options(call.args, { long: ['arg', 'regex'] }).operands)
     for (const directory of call.shell.cwd.map((cwd) => resolvePath(word, cwd)))
       for (const path of Array.from(call.shell.files.keys()))
-        if (path.startsWith(`${directory}/`)) call.walker.external([path], call.shell.fork(), null)
-  return undefined
+        if (path.startsWith(`${directory}/`)) call.startExternal([path])
 }
 
 const command: Program = (call, name) => {
-  const given = options(call.argv.slice(1), { short: name === 'exec' ? 'a' : '', stop: true })
+  const given = options(call.args, { short: name === 'exec' ? 'a' : '', stop: true })
   if (name === 'command' && given.has('v', 'V'))
     return given.operands.map((word) => `${/^\w+$/.test(word) ? '/usr/bin/' : ''}${word}\n`)
   if (given.operands.length === 0) return NOTHING
