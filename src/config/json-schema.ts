@@ -1,5 +1,6 @@
 /** The settings as a JSON Schema, for editors. */
-import { SETTINGS, type Setting, type SettingType } from './schema.js'
+import { SETTINGS } from './schema.js'
+import type { Setting, SettingType } from './setting.js'
 
 /** The JSON Schema for editors; the package publishes it as `cerith/cerith.schema.json`. */
 export function configJsonSchema(): Record<string, unknown> {
@@ -21,13 +22,16 @@ export function configJsonSchema(): Record<string, unknown> {
   }
 }
 
+const TEXT = { type: 'string', minLength: 1 }
+const TEXTS = { type: 'array', items: TEXT }
+
 const SHAPES: Record<SettingType, Record<string, unknown>> = {
   boolean: { type: 'boolean' },
   number: { type: 'integer' },
   string: { type: 'string' },
-  path: { type: 'string', minLength: 1 },
-  names: { type: 'array', items: { type: 'string', minLength: 1 } },
-  paths: { type: 'array', items: { type: 'string', minLength: 1 } },
+  path: TEXT,
+  names: TEXTS,
+  paths: TEXTS,
   numbers: { type: 'array', items: { type: 'integer' } },
   flags: { type: 'object', additionalProperties: { type: 'boolean' } },
   texts: { type: 'object', additionalProperties: { type: 'string' } },
@@ -36,80 +40,52 @@ const SHAPES: Record<SettingType, Record<string, unknown>> = {
   objects: { type: 'array', items: { type: 'object' } },
 }
 
-function property({
-  type,
-  about,
-  choices,
-  min,
-  max,
-  default: value,
-  key,
-  variable,
-  project,
-}: Setting): Record<string, unknown> {
+/** What is undefined is not written. */
+function property(setting: Setting): Record<string, unknown> {
+  const { key, type, about, project, choices, min, max, variable, default: value } = setting
   return {
     description: about,
     ...SHAPES[type],
-    ...(choices ? { enum: choices } : {}),
-    ...(min === undefined ? {} : { minimum: min }),
-    ...(max === undefined ? {} : { maximum: max }),
-    ...(value === null ? {} : { default: value }),
+    enum: choices,
+    minimum: min,
+    maximum: max,
+    default: value ?? undefined,
     ...POLICY_SHAPES[key],
-    ...(variable ? { 'x-variable': variable } : {}),
+    'x-variable': variable,
     'x-project': project,
   }
 }
 
-const TEXTS = { type: 'array', items: { type: 'string', minLength: 1 } }
-
 /** The parts of the policy that editors should complete; the guard checks them in full when it loads them. */
 const POLICY_SHAPES: Record<string, Record<string, unknown>> = {
   'policy.rules': {
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['decision', 'commands'],
-      properties: {
-        name: { type: 'string' },
-        decision: { enum: ['allow', 'ask', 'deny'] },
-        commands: TEXTS,
-        directories: TEXTS,
-        reason: { type: 'string' },
-        guidance: { type: 'string' },
-        match: TEXTS,
-        notMatch: TEXTS,
-      },
-    },
+    items: closed(['decision', 'commands'], {
+      name: { type: 'string' },
+      decision: { enum: ['allow', 'ask', 'deny'] },
+      commands: TEXTS,
+      directories: TEXTS,
+      reason: { type: 'string' },
+      guidance: { type: 'string' },
+      match: TEXTS,
+      notMatch: TEXTS,
+    }),
   },
-  'policy.protected': {
-    additionalProperties: false,
-    required: ['paths'],
-    properties: { paths: TEXTS, decision: { enum: ['ask', 'deny'] } },
-  },
+  'policy.protected': closed(['paths'], { paths: TEXTS, decision: { enum: ['ask', 'deny'] } }),
   'secrets.askpass': {
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['program', 'secret'],
-      properties: {
-        program: { enum: ['sudo', 'ssh', 'git'] },
-        prompt: { type: 'string', minLength: 1 },
-        secret: { type: 'string', minLength: 1 },
-      },
-    },
+    items: closed(['program', 'secret'], { program: { enum: ['sudo', 'ssh', 'git'] }, prompt: TEXT, secret: TEXT }),
   },
   automation: {
-    items: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['program', 'subcommands', 'tools', 'feature', 'enabled'],
-      properties: {
-        program: { type: 'string' },
-        subcommands: TEXTS,
-        tools: { type: 'string' },
-        feature: { type: 'string' },
-        enabled: { type: 'boolean' },
-      },
-    },
+    items: closed(['program', 'subcommands', 'tools', 'feature', 'enabled'], {
+      program: { type: 'string' },
+      subcommands: TEXTS,
+      tools: { type: 'string' },
+      feature: { type: 'string' },
+      enabled: { type: 'boolean' },
+    }),
   },
+}
+
+/** An object without other fields. */
+function closed(required: readonly string[], properties: Record<string, unknown>): Record<string, unknown> {
+  return { type: 'object', additionalProperties: false, required, properties }
 }

@@ -6,9 +6,10 @@ import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { badConfig, type ShellError } from '../contract/errors.js'
 import { tightenedSetting } from './sandbox-rows.js'
-import { SETTINGS, type Setting } from './schema.js'
+import { SETTINGS } from './schema.js'
+import type { Setting } from './setting.js'
 import { attempt } from '../contract/attempt.js'
-import { isWithin } from '../os/files/paths.js'
+import { isInside } from '../contract/names/inside.js'
 
 export type LayerName = 'default' | 'user' | 'project' | 'environment' | 'flag'
 
@@ -132,7 +133,7 @@ function within(
   file: string | null,
 ): Merged {
   if (!isUsers || users.length === 0) return { value: projects, changed: projects.length > 0, added: false }
-  const outside = projects.find((path) => !isWithin(real(path), users.map(real)))
+  const outside = projects.find((path) => !users.some((root) => isInside(real(path), real(root))))
   if (outside)
     throw badConfig(
       `${file}: ${setting.key} names ${outside}, which lies outside your own ${setting.key}`,

@@ -2,17 +2,18 @@
  * The settings in force and where each came from: defaults, then the user's file, the
  * project's, the environment, the flags.
  */
-import { readFileSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { badConfig, ShellError } from '../contract/errors.js'
 import { combine, type Layer, type LayerName } from './layers.js'
-import { nearest } from './nearest.js'
-import { SETTINGS, type Setting } from './schema.js'
+import { nearest } from '../contract/names/nearest.js'
+import { SETTINGS } from './schema.js'
+import type { Setting } from './setting.js'
 import { readText, readValue, type Place } from './values.js'
 import { homeDirectory } from '../os/files/home.js'
 import { isRecord } from '../contract/attempt.js'
 
-export const CONFIG_FILE = 'cerith.config.json'
+const CONFIG_FILE = 'cerith.config.json'
 const MAX_BYTES = 1024 * 1024
 
 export interface LoadedConfig {
@@ -40,6 +41,8 @@ export interface ConfigInput {
 export function loadConfig({ cwd, env, flags = [] }: ConfigInput): LoadedConfig {
   const home = homeDirectory(env)
   const user = userFile(env, home)
+  if (env['CERITH_CONFIG'] && !isThere(user))
+    throw badConfig(`${user}: there is no such file, and $CERITH_CONFIG names it`, 'Correct the variable, or unset it.')
   const project = findProjectFile(cwd, user)
   const layers: Layer[] = [
     { name: 'user', values: fileValues(user, home) },
@@ -65,14 +68,16 @@ function userFile(env: Readonly<Record<string, string | undefined>>, home: strin
 function findProjectFile(cwd: string, user: string): string | null {
   for (let dir = resolve(cwd); ; dir = dirname(dir)) {
     const file = join(dir, CONFIG_FILE)
-    if (file !== user && isFile(file)) return file
+    if (file !== user && isThere(file)) return file
     if (dir === dirname(dir)) return null
   }
 }
 
-function isFile(path: string): boolean {
+/** Also a link to nothing, or a directory: someone meant a configuration, and reading it says what is wrong. */
+function isThere(path: string): boolean {
   try {
-    return statSync(path).isFile()
+    lstatSync(path)
+    return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     // ENOTDIR: the given directory is a file, which the verb that runs there reports.
@@ -85,8 +90,8 @@ function isFile(path: string): boolean {
 
 function fileValues(file: string, home: string): Map<string, unknown> {
   const values = new Map<string, unknown>()
-  const text = readIfThere(file)
-  if (text === null) return values
+  if (!isThere(file)) return values
+  const text = read(file)
   const place: Place = { name: file, base: dirname(file), home }
   const take = (object: Record<string, unknown>, prefix: string): void => {
     for (const [name, value] of Object.entries(object)) {
@@ -165,7 +170,7 @@ function parse(text: string, file: string): Record<string, unknown> {
   return value
 }
 
-function readIfThere(file: string): string | null {
+function read(file: string): string {
   try {
     const stat = statSync(file)
     // Reading a pipe would wait for ever, and a huge file would fill the memory of everything that starts here.
@@ -178,9 +183,9 @@ function readIfThere(file: string): string | null {
   } catch (error) {
     if (ShellError.is(error)) throw error
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return null
     // A policy that cannot be read must not turn into no policy.
-    throw badConfig(`${file}: cannot be read (${code})`, 'Make it readable, or remove it.', {
+    const why = code === 'ENOENT' || code === 'ENOTDIR' ? 'a link to a file that is not there' : code
+    throw badConfig(`${file}: cannot be read (${why})`, 'Make it readable, or remove it.', {
       cause: error,
     })
   }

@@ -3,7 +3,7 @@
  */
 import { resolve } from 'node:path'
 import { badConfig, ShellError } from '../contract/errors.js'
-import type { Setting } from './schema.js'
+import type { Setting } from './setting.js'
 import { homeDirectory } from '../os/files/home.js'
 import { isRecord } from '../contract/attempt.js'
 

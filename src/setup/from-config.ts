@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Engine } from '../contract/engine.js'
 import { badConfig, ShellError } from '../contract/errors.js'
-import { LIMITS } from '../contract/limits.js'
 import type { ReachOptions } from '../contract/place.js'
 import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
 import { isSecretName } from '../contract/secret.js'
@@ -16,6 +15,7 @@ import { withSpans } from '../audit/spans.js'
 import { loadConfig, type LoadedConfig } from '../config/load.js'
 import { commandLimitsOf } from '../config/command-rows.js'
 import { sandboxOf } from '../config/sandbox-rows.js'
+import { groupOf } from '../config/setting.js'
 import { findStateDirectory } from '../os/files/state-dir.js'
 import { UMASK_FIX, umaskNow } from '../os/files/umask.js'
 import type { SecretSource } from '../secrets/sources.js'
@@ -28,8 +28,7 @@ export interface OpenOptions {
   /** The directory whose configuration counts. Default: `cwd`. */
   readonly configIn?: string
   readonly door: Door
-  /** Default: the host's. */
-  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly env: Readonly<Record<string, string | undefined>>
   /** `KEY=VALUE` settings that win over every file. */
   readonly flags?: readonly string[]
   readonly ask?: AskFunction
@@ -39,39 +38,31 @@ export interface OpenOptions {
   readonly onProblem?: (message: string) => void
 }
 
-export interface Opened {
-  readonly engine: Engine
-  readonly config: LoadedConfig
-  readonly stateDir: string
-}
-
-export async function openEngine(options: OpenOptions): Promise<Opened> {
-  const env = options.env ?? process.env
-  const config = loadConfig({
-    cwd: options.configIn ?? options.cwd ?? process.cwd(),
-    env,
-    ...(options.flags ? { flags: options.flags } : {}),
-  })
-  const { path: stateDir, problem } = findStateDirectory(env)
-  if (problem) options.onProblem?.(problem)
+export async function openEngine(
+  options: OpenOptions,
+): Promise<{ readonly engine: Engine; readonly stateDir: string }> {
+  const { config, stateDir } = lookUp(options)
   // Loaded here, not above: the MCP door wants the options alone, and answers its host before it loads an engine.
   const { createEngine } = await import('./create-engine.js')
-  const engine = await createEngine(await engineOptions(config, stateDir, { ...options, env }))
-  return { engine, config, stateDir }
+  return { engine: await createEngine(await engineOptions(config, stateDir, options)), stateDir }
 }
 
 /** For doors that look at jobs and start nothing. The jobs of another place need its engine. */
 export async function openReader(
   options: OpenOptions,
 ): Promise<{ readonly jobs: JobsReader; readonly stateDir: string }> {
-  const env = options.env ?? process.env
-  const config = loadConfig({ cwd: options.configIn ?? options.cwd ?? process.cwd(), env })
-  const { path: stateDir, problem } = findStateDirectory(env)
-  if (problem) options.onProblem?.(problem)
+  const { config, stateDir } = lookUp(options)
   checkUmask()
   const { openJobsReader } = await import('../engine/job/reader.js')
   const audit = config.values['audit.enabled'] ? auditSink(config, stateDir, options) : null
   return { jobs: openJobsReader({ stateDir, door: options.door, audit }), stateDir }
+}
+
+function lookUp({ cwd, configIn, env, flags, onProblem }: OpenOptions): { config: LoadedConfig; stateDir: string } {
+  const config = loadConfig({ cwd: configIn ?? cwd ?? process.cwd(), env, flags })
+  const { path: stateDir, problem } = findStateDirectory(env)
+  if (problem) onProblem?.(problem)
+  return { config, stateDir }
 }
 
 /** What the configuration means for an engine. */
@@ -80,7 +71,6 @@ export async function engineOptions(
   stateDir: string,
   options: OpenOptions,
 ): Promise<EngineOptions> {
-  const env = options.env ?? process.env
   checkUmask()
   const { values, files } = config
   const list = (key: string): readonly string[] => values[key] as readonly string[]
@@ -94,7 +84,7 @@ export async function engineOptions(
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     stateDir,
     // Elsewhere the environment, the shell and the configuration files of this machine mean nothing.
-    ...(here ? { env } : { at, reach: reachOf(config, options.door) }),
+    ...(here ? { env: options.env } : { at, reach: reachOf(config, options.door) }),
     door: options.door,
     // A session of the command line outlives the process that used it; an MCP client's does not outlive the client.
     persistSessions: options.door === 'cli',
@@ -116,13 +106,13 @@ export async function engineOptions(
     ],
     ...(sandbox ? { sandbox } : {}),
     automation: automationOf(values['automation'] as readonly Partial<AutomationRule>[]),
-    limits: limitsOf(values),
+    limits: groupOf(values, 'limits') as Partial<EngineLimits>,
     ...(commandLimits ? { commandLimits } : {}),
     ...(waitMs === null ? {} : { approvalWaitMs: waitMs }),
     ...(config.isSet('secrets.askpass')
       ? { askpass: askpassOf(values['secrets.askpass'] as readonly Record<string, unknown>[]) }
       : {}),
-    secretSources: secretSources(config, stateDir, { ...options, env }),
+    secretSources: secretSources(config, stateDir, options),
     ...(options.ask ? { ask: options.ask } : {}),
     ...(values['audit.enabled'] ? { audit: auditSink(config, stateDir, options) } : {}),
   }
@@ -154,14 +144,11 @@ function trustRules(values: LoadedConfig['values']): PolicyConfig['rules'] {
 
 /** The command line's engine elsewhere stays for the next call, under a name that belongs to its settings. */
 function reachOf({ values }: LoadedConfig, door: Door): ReachOptions {
-  const { 'reach.runtime': runtime, 'reach.uploadDir': uploadDir } = values as Record<string, string | null>
+  const { runtime, uploadDir, ...rest } = groupOf(values, 'reach')
   return {
-    clientArgs: values['reach.clientArgs'] as readonly string[],
-    secrets: values['reach.secrets'] as readonly string[],
-    leaseMs: values['reach.leaseMs'] as number,
-    linkWaitMs: values['reach.linkWaitMs'] as number,
-    ...(runtime ? { runtime } : {}),
-    ...(uploadDir ? { uploadDir } : {}),
+    ...rest,
+    ...(runtime ? { runtime: runtime as string } : {}),
+    ...(uploadDir ? { uploadDir: uploadDir as string } : {}),
     ...(door === 'cli' ? { keep: 'cli' } : {}),
   }
 }
@@ -241,12 +228,6 @@ function askpassOf(rows: readonly Record<string, unknown>[]): AskpassRule[] {
   })
 }
 
-function limitsOf(values: LoadedConfig['values']): Partial<EngineLimits> {
-  return Object.fromEntries(
-    Object.keys(LIMITS).flatMap((name) => (`limits.${name}` in values ? [[name, values[`limits.${name}`]]] : [])),
-  )
-}
-
 function auditSink({ values }: LoadedConfig, stateDir: string, { onProblem }: OpenOptions): AuditSink {
   return withSpans(
     openAuditLog({
@@ -260,8 +241,11 @@ function auditSink({ values }: LoadedConfig, stateDir: string, { onProblem }: Op
 }
 
 /** In the order in which they are asked; each is opened by the first command that names a secret. */
-function secretSources({ values }: LoadedConfig, stateDir: string, options: OpenOptions): SecretSource[] {
-  const env = options.env ?? process.env
+function secretSources(
+  { values }: LoadedConfig,
+  stateDir: string,
+  { env, askPassphrase }: OpenOptions,
+): SecretSource[] {
   const sources: SecretSource[] = []
   const mapped = values['secrets.environment'] as Record<string, string>
   if (Object.keys(mapped).length > 0)
@@ -282,7 +266,7 @@ function secretSources({ values }: LoadedConfig, stateDir: string, options: Open
             stateDir,
             env,
             keyFile: values['secrets.keyFile'] as string | null,
-            ...(options.askPassphrase ? { askPassphrase: options.askPassphrase } : {}),
+            askPassphrase,
           }),
         { is: () => existsSync(join(stateDir, 'vault')) },
       ),

@@ -1,11 +1,11 @@
 /** The configuration: layers, origins, mistakes, and what a project may not do to its user. */
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ShellError } from '../../../../src/contract/errors.js'
 import { loadConfig, type LoadedConfig } from '../../../../src/config/load.js'
-import { nearest } from '../../../../src/config/nearest.js'
+import { nearest } from '../../../../src/contract/names/nearest.js'
 import { configJsonSchema } from '../../../../src/config/json-schema.js'
 import { SETTINGS } from '../../../../src/config/schema.js'
 import { makeWorld } from '../../harness.js'
@@ -92,6 +92,23 @@ describe('layers', () => {
 })
 
 describe('mistakes', () => {
+  test('a policy that is meant and cannot be found is a mistake, not the absence of a policy', () => {
+    for (const file of [userFile, projectFile]) {
+      symlinkSync(join(base, 'moved-away.json'), file)
+      expect(mistake(() => load())).toMatchObject({
+        code: 'BAD_CONFIG',
+        message: `${file}: cannot be read (a link to a file that is not there)`,
+      })
+      rmSync(file)
+      mkdirSync(file)
+      expect(mistake(() => load()).message).toBe(`${file}: cannot be read (not a file)`)
+      rmSync(file, { recursive: true })
+    }
+    const gone = join(base, 'no-such.json')
+    expect(mistake(() => load({ CERITH_CONFIG: gone })).message).toContain(`${gone}: there is no such file`)
+    expect(load().files.project).toBe(null)
+  })
+
   test('an unknown key is named with the file and the nearest right one', () => {
     user({ limits: { timeoutMS: 5 } })
     expect(mistake(() => load())).toMatchObject({
@@ -321,6 +338,9 @@ describe('cerith config', () => {
 test('the nearest name is found for a slip and not for something else', () => {
   expect(nearest('timeotMs', ['timeoutMs', 'graceMs'])).toBe('timeoutMs')
   expect(nearest('rnu', ['run', 'ps'])).toBe('run')
+  expect(nearest('desc', ['command', 'description'])).toBe('description')
+  expect(nearest('timeoutSeconds', ['command', 'timeout'])).toBe('timeout')
+  expect(nearest('--', ['--version'])).toBe(null)
   expect(nearest('entirely-different', ['run', 'ps'])).toBe(null)
   expect(nearest('x'.repeat(5_000), ['run'])).toBe(null)
 })
