@@ -34,7 +34,6 @@ const char *read_policy(Policy *policy, char *payload, size_t length) {
     else if (strcmp(at, "nested=1") == 0) policy->nested = true;
     else if (strcmp(at, "weaker=1") == 0) policy->weaker = true;
     else if (strcmp(at, "listens=1") == 0) policy->listens = true;
-    else if (strncmp(at, "shm=", 4) == 0) policy->shm_bytes = atoll(at + 4);
     else if (strncmp(at, "tmp=", 4) == 0) policy->tmp_bytes = atoll(at + 4);
     else if (strncmp(at, "room=", 5) != 0 && strcmp(at, "tier=landlock") != 0) {
         errno = EINVAL; return "an unknown field"; }

@@ -64,11 +64,20 @@ static int listen_inside(void) {
   return -1;
 }
 
+enum { SHARED_BYTES = 512 << 20, BYTES_PER_FILE = 2048 };
+
+/* Of a file system in memory that commands write to. Empty files take none of its bytes, so they are counted. */
+static void own_memory(char *options, size_t room, long long bytes, bool limited) {
+  int length = snprintf(options, room, "mode=1777");
+  if (bytes > 0) length += snprintf(options + length, room - (size_t)length, ",size=%lld", bytes);
+  if (limited) snprintf(options + length, room - (size_t)length, ",nr_inodes=%lld", bytes / BYTES_PER_FILE + 64);
+}
+
 static const char *const DEVICES[] = {"null", "zero", "full", "random", "urandom", "tty"};
 
 /* A /dev of harmless devices; its terminals and its shared memory are the room's own. */
 static const char *make_devices(const Policy *policy, const int *sources) {
-  char path[64], options[64];
+  char path[64], options[96];
   if (mkdir(STAGE "/dev", 0755) != 0 || mount("dev", STAGE "/dev", "tmpfs", MS_NOSUID | MS_NOEXEC,
       "mode=755,size=64k") != 0) return "dev";
   for (size_t at = 0; at < sizeof DEVICES / sizeof DEVICES[0]; at++) {
@@ -90,7 +99,8 @@ static const char *make_devices(const Policy *policy, const int *sources) {
   /* Two empty things that the holder covers with; they outlive the stage. */
   if (mkdir(STAGE "/dev/.cerith", 0755) != 0 || mkdir(STAGE "/dev/.cerith/none", 0555) != 0
       || mknod(STAGE "/dev/.cerith/nothing", S_IFREG | 0444, 0) != 0) return "dev";
-  snprintf(options, sizeof options, "mode=1777,size=%lld", policy->shm_bytes > 0 ? policy->shm_bytes : 512LL << 20);
+  bool limited = policy->tmp_bytes > 0 && policy->tmp_bytes < SHARED_BYTES;
+  own_memory(options, sizeof options, limited ? policy->tmp_bytes : SHARED_BYTES, limited);
   if (mkdir(STAGE "/dev/shm", 01777) != 0 || mount("shm", STAGE "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, options)
       != 0) return "shared memory";
   int made = open(STAGE "/dev", O_PATH | O_CLOEXEC), target = open_within(new_root, "/dev");
@@ -256,8 +266,8 @@ static const char *make_root(const Policy *policy, int machine, int processes) {
 }
 
 static const char *make_temporary(const Policy *policy) {
-  char options[64] = "mode=1777";
-  if (policy->tmp_bytes > 0) snprintf(options, sizeof options, "mode=1777,size=%lld", policy->tmp_bytes);
+  char options[96];
+  own_memory(options, sizeof options, policy->tmp_bytes, policy->tmp_bytes > 0);
   int target = open_within(new_root, "/tmp");
   if (target < 0 || !fill(target, options)) return "tmp";
   close(target);

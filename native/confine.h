@@ -33,7 +33,7 @@ typedef struct {
   bool nested;          /* commands may make user namespaces of their own: no second wall */
   bool weaker;          /* goes on without the second wall where the kernel has none */
   bool listens;         /* a listener on 127.0.0.1:3128 inside, accepted outside */
-  long long shm_bytes, tmp_bytes;   /* tmp_bytes > 0: /tmp lives in memory and holds no more than that */
+  long long tmp_bytes;   /* 0: no limit but the memory of the machine */
   const char *inner;    /* directory of session files: each command sees only its own folder of it */
   const char *lock;     /* held as long as anything lives in the room: nothing else uses its layers meanwhile */
 } Policy;

@@ -17,16 +17,25 @@ const MAX_HELLO = 16_384
 const MAX_CONNECTIONS = 1000
 /** Requests that are sent before the first of them is answered. apt sends 10. */
 const MAX_PIPELINED = 100
+/** Requests that wait for hosts, of all connections together. */
+const MAX_REQUESTS = 1000
+/** A connection on which nothing is said. */
+const IDLE_MS = 600_000
+/** A client that has said its last word and waits cannot be told from one that has gone. */
+const LAST_WORD_MS = 60_000
 
 /**
  * `name`, `.name` (all below it), each with `:port` and `=address` (a person vouches for that address, also a
  * private one).
  */
-const rules = JSON.parse(process.argv[2] ?? '[]').map((text) => {
-  const [named, address = null] = text.toLowerCase().split('=')
-  const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(named) ?? [null, named, undefined]
-  return { name: bare(name), port: port === undefined ? null : Number(port), address }
-})
+const rules = JSON.parse(process.argv[2] ?? '[]')
+  .map((text) => {
+    const [named, address = null] = text.toLowerCase().split('=')
+    const [, name, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(named) ?? [null, named, undefined]
+    return { name: bare(name), port: port === undefined ? null : Number(port), address }
+  })
+  // The narrowest that fits counts: a name before all below another, and an address that was vouched for.
+  .sort((a, b) => b.name.length - a.name.length || Number(a.address === null) - Number(b.address === null))
 
 // One list per family: a BlockList takes an IPv4 address for its mapped form, so that a subnet of IPv6 which holds
 // ::ffff:0:0/96 would close all of IPv4.
@@ -49,11 +58,13 @@ function isPublic(address) {
   return !Object.values(networkInterfaces()).some((list) => list?.some((one) => one.address === address))
 }
 
+/** One text for one host, also where an address of IPv6 can be written in several ways. */
 function bare(host) {
-  return host
+  const text = host
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
     .toLowerCase()
+  return isIP(text) === 6 && !text.includes('%') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : text
 }
 
 /** What a command says is told as its word, not as this program's. */
@@ -70,12 +81,12 @@ function refuse(host, port, why) {
 async function allowed(wanted, port) {
   const host = bare(wanted)
   // What a resolver would read otherwise than this list does: it stops at a NUL, so `evil.test\0.listed.test` is
-  // `evil.test`.
-  if (!/^[a-z0-9_.-]{1,255}$/.test(host) && isIP(host) !== 6)
+  // `evil.test`; and the zone of an address is any text, so `::1%.listed.test` is `::1`.
+  if (!/^[a-z0-9_.-]{1,255}$/.test(host) && (isIP(host) !== 6 || host.includes('%')))
     throw refuse(shown(host), port, `${shown(host)} is no name of a host`)
   const rule = rules.find(
     ({ name, port: only }) =>
-      (host === name || (name.startsWith('.') && host.endsWith(name))) &&
+      (host === name || (name.startsWith('.') && host.endsWith(name) && !isIP(host))) &&
       (only === null ? port === 80 || port === 443 : port === only),
   )
   if (!rule || host === '')
@@ -198,6 +209,8 @@ const HOP = new Set([
   'http2-settings',
 ])
 
+let requests = 0
+
 /** The requests of a connection that are not answered yet: they end with it. */
 function waiting(socket) {
   if (!socket.waiting) {
@@ -238,6 +251,7 @@ const web = createServer({ insecureHTTPParser: false }, async (asked, answer) =>
       )
     const address = await allowed(target.hostname, port)
     if (socket.destroyed) return
+    if (requests >= MAX_REQUESTS) return say(503, 'cerith: too many requests at once')
     const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !HOP.has(name)))
     const out = httpRequest(
       {
@@ -256,9 +270,13 @@ const web = createServer({ insecureHTTPParser: false }, async (asked, answer) =>
       },
     )
     call.out = out
+    requests += 1
     out.on('error', () => {})
-    // Also when it changed the protocol instead of answering.
-    out.on('close', () => answer.headersSent || say(502, 'cerith: the host does not answer'))
+    out.on('close', () => {
+      requests -= 1
+      // Also when it changed the protocol instead of answering.
+      if (!answer.headersSent) say(502, 'cerith: the host does not answer')
+    })
     asked.pipe(out)
   } catch (error) {
     say(error.refused ? 403 : 502, `cerith: ${error.message}`)
@@ -268,6 +286,8 @@ web.on('connect', async (asked, socket, first) => {
   const end = (status, text) =>
     socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: text/plain\r\n\r\ncerith: ${text}\n`)
   socket.on('error', () => {})
+  // Each one leaves its listeners on the connection, and nothing would bound how many are in each other.
+  if (socket.expected) return end('400 Bad Request', 'no tunnel in a tunnel')
   try {
     const [, host = '', port = '443'] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(asked.url ?? '') ?? []
     const address = await allowed(host, Number(port))
@@ -279,6 +299,8 @@ web.on('connect', async (asked, socket, first) => {
 })
 // A client that has said everything still waits for its answer.
 web.httpAllowHalfOpen = true
+web.on('connection', (socket) => socket.on('end', () => socket.setTimeout(LAST_WORD_MS)))
+web.timeout = IDLE_MS
 // Without a listener for it, an offer to change the protocol (cargo's h2c, a WebSocket) is a request like any other:
 // the offer is not passed on.
 web.on('clientError', (error, socket) => socket.destroy())
@@ -328,7 +350,7 @@ function socks(socket, first) {
 // One port for both: a SOCKS5 greeting begins with 5, which no method of HTTP does.
 const door = createTcpServer({ allowHalfOpen: true, pauseOnConnect: false }, (socket) => {
   socket.on('error', () => {})
-  socket.setTimeout(FIRST_BYTES_MS * 20, () => socket.destroy())
+  socket.setTimeout(IDLE_MS, () => socket.destroy())
   socket.on('end', hangUp)
   socket.once('data', (first) => {
     socket.off('end', hangUp)

@@ -19,9 +19,10 @@ static void ends_of(WardenLink *link, int **ends) {
 }
 
 /* What was decided when it went in cannot be changed any more: control groups, what outlives the engine, files of a
-   job. */
+   job. It is handed the ends of pipes only, no listener of a room. */
 bool fits_spare(const Request *request) {
-  return !request->detached && !request->keep && request->group_count == 0 && request->payload_length <= MOST_BYTES;
+  return !request->detached && !request->keep && request->group_count == 0 && request->listener_room < 0
+      && request->payload_length <= MOST_BYTES;
 }
 
 /* Sends a message with descriptors, at most MOST_FDS. Returns the bytes that went, or -1. */

@@ -3,7 +3,8 @@
  * bytes, one character each.
  */
 import type { Change, ChangedFile, ChangedType, ChangeKind } from '../contract/changes.js'
-import { isBelow, isInside, join, nameOf, parentOf } from './paths.js'
+import { isBelow, isInside } from '../contract/names/inside.js'
+import { join, nameOf, parentOf } from './paths.js'
 import { PROTECTED_NAMES } from './protected.js'
 import { attempt } from '../contract/attempt.js'
 

@@ -1,5 +1,6 @@
 /** Names of credentials. In a room they are not there. */
 import { nameList } from '../contract/quote.js'
+import { join } from './paths.js'
 
 /** Relative to a home directory. */
 export const HOME_CREDENTIALS: readonly string[] = nameList(`
@@ -15,6 +16,51 @@ export const HOME_CREDENTIALS: readonly string[] = nameList(`
   .subversion/auth .viminfo .electrum .bitcoin .bash_history .zsh_history .python_history .node_repl_history
   .psql_history .mysql_history .sqlite_history .rediscli_history
 `)
+
+/** Further ones, hidden where they are there when a room is built: each name that is waited for costs time. */
+export const HOME_SELDOM: readonly string[] = nameList(`
+  .zhistory .histfile .lesshst .dbshell .local/share/fish/fish_history .local/share/zsh .config/nushell/history.txt
+  .ipython/profile_default/history.sqlite .config/vivaldi .config/opera .config/discord .config/Element
+  .local/share/TelegramDesktop .librewolf .var/app snap/firefox snap/chromium snap/thunderbird .terraformrc
+  .pulumi/credentials.json .databrickscfg .snowflake .snowsql .dbt .config/hcloud .config/linode-cli .config/scw
+  .config/heroku .config/netlify .config/stripe .config/ngrok .ngrok2 .config/configstore .wrangler .config/.wrangler
+  .vercel .local/share/com.vercel.cli .railway .supabase .sentryclirc .ivy2/.credentials .sbt/.credentials
+  .nuget/NuGet .bundle/config .config/pypoetry/auth.toml .local/share/uv/credentials .jupyter .config/rbw .lpass
+  .local/share/gopass .age .config/age .config/filezilla .config/remmina .local/share/remmina .vnc .putty .mcp-auth
+  .config/io.datasette.llm .config/goose .local/share/goose .local/share/crush .local/share/amp .qwen .copilot .cursor
+  .grok .aider .continue .config/amp .config/crush
+`)
+
+/** Variables whose value is a file or directory of credentials, or several with colons between them. */
+const CREDENTIAL_VARIABLES: readonly string[] = nameList(`
+  AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE AZURE_CONFIG_DIR BOTO_CONFIG CLAUDE_CONFIG_DIR CLOUDSDK_CONFIG CODEX_HOME
+  DOCKER_CONFIG GH_CONFIG_DIR GNUPGHOME GOOGLE_APPLICATION_CREDENTIALS HISTFILE KUBECONFIG NETRC NPM_CONFIG_USERCONFIG
+  npm_config_userconfig PASSWORD_STORE_DIR PGPASSFILE TF_CLI_CONFIG_FILE XAUTHORITY
+`)
+
+/** Directories of a home that a variable may put elsewhere. */
+const MOVED: readonly (readonly [variable: string, usual: string])[] = [
+  ['XDG_CONFIG_HOME', '.config/'],
+  ['XDG_DATA_HOME', '.local/share/'],
+  ['XDG_CACHE_HOME', '.cache/'],
+  ['CARGO_HOME', '.cargo/'],
+  ['GRADLE_USER_HOME', '.gradle/'],
+]
+
+/** Credentials that lie where the person's variables say. */
+export function namedByVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const pathsOf = (variable: string): string[] =>
+    (env[variable] ?? '').split(':').filter((path) => path.startsWith('/'))
+  const named = CREDENTIAL_VARIABLES.flatMap(pathsOf).map((path) => join('/', path))
+  const moved = MOVED.flatMap(([variable, usual]) =>
+    pathsOf(variable).flatMap((directory) =>
+      [...HOME_CREDENTIALS, ...HOME_SELDOM]
+        .filter((name) => name.startsWith(usual))
+        .map((name) => join('/', `${directory}/${name.slice(usual.length)}`)),
+    ),
+  )
+  return [...named, ...moved]
+}
 
 /** Any other name in a home directory that looks like these. */
 export const HOME_CREDENTIAL_PATTERN = /_history$|^\.env(\..+)?$|^\.credentials/

@@ -91,13 +91,12 @@ function endOfLine(all: string, from: number): number {
 }
 
 /** Keys of `core` that start nothing and lead nowhere else. */
-const CORE = new Set(
-  (
-    'repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf quotepath ' +
-    'sharedrepository abbrev commentchar compression bigfilethreshold checkstat trustctime preloadindex untrackedcache sparsecheckout ' +
-    'sparsecheckoutcone protecthfs protectntfs longpaths multipackindex commitgraph whitespace splitindex worktree fsyncmethod fsync'
-  ).split(' '),
-)
+const CORE = nameSet(`
+  repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf
+  quotepath sharedrepository abbrev commentchar compression bigfilethreshold checkstat trustctime preloadindex
+  untrackedcache sparsecheckout sparsecheckoutcone protecthfs protectntfs longpaths multipackindex commitgraph
+  whitespace splitindex worktree fsyncmethod fsync
+`)
 const REMOTE =
   /^(?:url|pushurl|fetch|push|tagopt|prune|prunetags|mirror|promisor|partialclonefilter|skipfetchall|gh-resolved)$/
 const SUBMODULE = /^(?:url|active|branch|ignore|shallow|fetchrecursesubmodules|recurse|path)$/

@@ -4,7 +4,7 @@
  */
 import { attempt } from '../contract/attempt.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
-import { isInside } from './paths.js'
+import { isInside } from '../contract/names/inside.js'
 import { looserThan } from './stricter.js'
 
 export interface MadeIn {

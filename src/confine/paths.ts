@@ -1,12 +1,4 @@
-/** Paths as text: absolute, canonical, compared by whole names. */
-
-export function isInside(path: string, directory: string): boolean {
-  return path === directory || isBelow(path, directory)
-}
-
-export function isBelow(path: string, directory: string): boolean {
-  return directory === '/' ? path !== '/' : path.startsWith(`${directory}/`)
-}
+/** Paths as text: absolute and canonical. */
 
 export function depthOf(path: string): number {
   return path === '/' ? 0 : path.split('/').length - 1

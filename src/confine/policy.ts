@@ -6,13 +6,16 @@ import type { SandboxNetwork, SandboxOptions } from '../contract/sandbox.js'
 import {
   HOME_CREDENTIAL_PATTERN,
   HOME_CREDENTIALS,
+  HOME_SELDOM,
+  namedByVariables,
   PROJECT_SECRETS,
   ROOT_HIDDEN,
   SYSTEM_HIDDEN,
   SYSTEM_SHOWN,
 } from './credentials.js'
 import type { Machine } from './machine.js'
-import { depthOf, isBelow, isInside, join, nameOf, parentOf } from './paths.js'
+import { isBelow, isInside } from '../contract/names/inside.js'
+import { depthOf, join, nameOf, parentOf } from './paths.js'
 import { protectionOf, type Protection } from './protected.js'
 
 export type ItemKind = 'view' | 'blank' | 'show' | 'hide' | 'write' | 'try' | 'between' | 'protect'
@@ -28,6 +31,10 @@ export interface Item {
 /** The places that a policy is about. All of them canonical. */
 export interface Places {
   readonly home: string
+  /** The person's, by the password file, where HOME is another one. */
+  readonly accountHome: string | null
+  /** Variables that may name credentials. */
+  readonly env: Readonly<Record<string, string | undefined>>
   readonly stateDir: string
   /** Directories in which commands may write, unless the profile forbids it. */
   readonly roots: readonly string[]
@@ -39,6 +46,8 @@ export interface Places {
    * What the engine gives its commands wherever it lies: the programs that answer password prompts, and their socket.
    */
   readonly given: readonly string[]
+  /** Programs and code that the engine itself starts or loads, outside every room. */
+  readonly own: readonly string[]
   readonly isRoot: boolean
 }
 
@@ -81,7 +90,8 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
     throw new PolicyMistake(
       `${holder} cannot be tried: it holds the state directory ${places.stateDir}, in which the try would be kept; choose another with CERITH_HOME`,
     )
-  const protection = protectionOf(roots, options.protect ?? [], places.home, machine)
+  const own = places.own.filter((path) => roots.some((root) => isBelow(path, root)))
+  const protection = protectionOf(roots, [...(options.protect ?? []), ...own], places.home, machine)
   const writable = unique([...roots, ...protection.worktrees])
   const caches = profile === 'read-only' ? [] : [places.cacheDir]
 
@@ -154,11 +164,22 @@ function neededPaths(
 function hiddenPaths(options: SandboxOptions, places: Places, machine: Machine): string[] {
   const wanted: string[] = [...SYSTEM_HIDDEN, places.stateDir, ...(options.hide ?? [])]
   wanted.push(...secretsOf(places.home, machine))
+  // Only what is there: these are seldom, and each name that is waited for costs every command a look.
+  const elsewhere = [
+    ...namedByVariables(places.env).filter((path) => {
+      const place = machine.real(path) ?? path
+      return ![places.home, ...places.roots].some((one) => isInside(one, place))
+    }),
+    ...(places.accountHome === null ? [] : secretsOf(places.accountHome, machine)),
+  ]
+  wanted.push(...elsewhere.filter((path) => !isDevice(path, machine) && machine.kind(path) !== null))
   if (places.isRoot) {
     for (const pattern of ROOT_HIDDEN) wanted.push(...matching(pattern, machine))
     for (const home of ['/root', ...machine.names('/home').map((name) => `/home/${name}`)])
-      if (!isInside(places.home, home) && machine.kind(home) === 'directory')
-        wanted.push(...(places.roots.some((root) => isInside(root, home)) ? secretsOf(home, machine) : [home]))
+      if (home !== places.home && machine.kind(home) === 'directory')
+        wanted.push(
+          ...([places.home, ...places.roots].some((one) => isInside(one, home)) ? secretsOf(home, machine) : [home]),
+        )
   }
   return unique(
     wanted.flatMap((path) => {
@@ -167,13 +188,22 @@ function hiddenPaths(options: SandboxOptions, places: Places, machine: Machine):
       const directory = machine.real(parentOf(path))
       const place = directory === null ? path : join(directory, nameOf(path))
       const target = machine.kind(place) === 'link' ? machine.real(place) : null
-      return target === null || target === '/' ? [place] : [place, target]
+      return target === null || target === '/' || isDevice(target, machine) ? [place] : [place, target]
     }),
   )
 }
 
+/** A history that is kept nowhere is a link to /dev/null, which every command needs. */
+function isDevice(path: string, machine: Machine): boolean {
+  return machine.kind(path) === 'other'
+}
+
 function secretsOf(home: string, machine: Machine): string[] {
-  const found = HOME_CREDENTIALS.map((name) => join(home, name))
+  const seldom = HOME_SELDOM.map((name) => join(home, name))
+  const found = [
+    ...HOME_CREDENTIALS.map((name) => join(home, name)),
+    ...seldom.filter((path) => machine.kind(path) !== null),
+  ]
   for (const name of machine.names(home)) {
     const path = join(home, name)
     if (HOME_CREDENTIAL_PATTERN.test(name)) found.push(path)

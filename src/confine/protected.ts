@@ -4,7 +4,8 @@
 import { nameList } from '../contract/quote.js'
 import { DIRECTORY_ENV, readByEnvironment } from './directory-files.js'
 import { namedBySettings, readGitConfig } from './git-config.js'
-import { isInside, join, nameOf, parentOf } from './paths.js'
+import { isBelow, isInside } from '../contract/names/inside.js'
+import { join, nameOf, parentOf } from './paths.js'
 import type { Machine } from './machine.js'
 
 /** Relative to a root. */
@@ -36,6 +37,15 @@ const GIT_CONFIGS = ['.gitconfig', '.config/git/config']
 
 /** Relative to the directory of a repository: what git runs, or is told to believe. */
 const GIT_NAMES: readonly string[] = ['hooks', 'config', 'config.worktree', 'commondir', 'remotes', 'branches']
+
+/** Hooks that managers of hooks install; which programs those run stands in files of the project. */
+const HOOKS: readonly string[] = nameList(`
+  pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-push pre-rebase post-checkout post-merge
+  post-rewrite
+`)
+const LEFTHOOK: readonly string[] = ['lefthook', '.lefthook', '.config/lefthook'].flatMap((name) =>
+  [name, `${name}-local`].flatMap((one) => ['yml', 'yaml', 'toml', 'json', 'jsonc'].map((end) => `${one}.${end}`)),
+)
 
 /** What is looked into for repositories. Paths beyond what a room can hold are a failure there, never left out. */
 const MAX_DIRECTORIES = 10_000
@@ -126,11 +136,20 @@ function placesOf(path: string, machine: Machine): string[] {
 
 function addRepository(dot: string, repository: string, wanted: Set<string>, machine: Machine, depth = 0): void {
   for (const name of GIT_NAMES) wanted.add(join(dot, name))
+  for (const name of HOOKS)
+    for (const path of readByHook(machine.text(join(dot, `hooks/${name}`)) ?? ''))
+      if (!path.startsWith('/') && isBelow(join(repository, path), repository)) wanted.add(join(repository, path))
   for (const module of modulesIn(join(dot, 'modules'), machine, MAX_DEPTH))
     if (depth < MAX_DEPTH) addRepository(module, repository, wanted, machine, depth + 1)
   for (const worktree of machine.directories(join(dot, 'worktrees')))
     for (const name of ['config.worktree', 'commondir']) wanted.add(join(dot, `worktrees/${worktree}/${name}`))
   for (const name of ['config', 'config.worktree']) addNamed(join(dot, name), repository, wanted, machine, 0)
+}
+
+/** What a hook that pre-commit or lefthook installed reads; without one these are files like any other. */
+function readByHook(text: string): readonly string[] {
+  if (/\bhook-impl\b/.test(text)) return [/--config[= ]['"]?([^\s'")]+)/.exec(text)?.[1] ?? '.pre-commit-config.yaml']
+  return /\blefthook\b/.test(text) ? ['.lefthook', '.lefthook-local', ...LEFTHOOK] : []
 }
 
 /** Repositories of submodules: a name with slashes is a directory for each part. */

@@ -21,11 +21,14 @@ const MACHINE = [
 
 const PLACES: Places = {
   home: '/home/u',
+  accountHome: null,
+  env: {},
   stateDir: '/home/u/.local/state/cerith',
   roots: ['/home/u/app'],
   cacheDir: '/home/u/.local/state/cerith/rooms/1/cache',
   given: [],
   needed: ['/usr/bin'],
+  own: [],
   isRoot: false,
 }
 
@@ -52,7 +55,7 @@ describe('the policy of a room', () => {
     expect(of('between', list)).toEqual(['/home/u/app/.git'])
   })
 
-  test('what the engine needs is seen where its place is hidden, and stays writable where it lies in a root', () => {
+  test('what the engine needs is seen where its place is hidden, and not shown again where it lies in a root', () => {
     const needed = ['/usr/bin', '/tmp/c/native', '/var/tmp/c', '/run/c']
     const list = items({}, { needed }, ['/tmp/c/native/x', '/var/tmp/c/', '/run/c/'])
     expect(of('show', list).filter((path) => !path.startsWith('/home'))).toEqual([
@@ -65,6 +68,59 @@ describe('the policy of a room', () => {
     expect(of('show', items({}, { needed: ['/tmp'] }, ['/tmp/x']))).not.toContain('/tmp')
     const hidden = items({ hide: ['/opt'] }, { needed: ['/opt/c/native'] }, ['/opt/c/native/'])
     expect(of('show', hidden)).toContain('/opt/c/native')
+  })
+
+  test('the code of the engine cannot be written where it lies in a root, nor can what leads to it be moved', () => {
+    const own = ['/home/u/app/node_modules/cerith/dist', '/usr/bin/node']
+    const list = items({}, { own }, ['/home/u/app/node_modules/cerith/dist/native/helper', '/usr/bin/node'])
+    expect(of('protect', list)).toContain('/home/u/app/node_modules/cerith/dist')
+    expect(of('protect', list)).not.toContain('/usr/bin/node')
+    expect(of('between', list)).toEqual(
+      expect.arrayContaining(['/home/u/app/node_modules', '/home/u/app/node_modules/cerith']),
+    )
+  })
+
+  test('credentials are hidden in the home of the person too where HOME is another one, inside it or not', () => {
+    const more = ['/home/u/tmp/w/', '/home/u/.netrc', '/srv/h/app/', '/home/other/.ssh/id', '/root/.ssh/id']
+    for (const home of ['/home/u/tmp', '/srv/h'])
+      for (const isRoot of [false, true]) {
+        const list = items({}, { home, isRoot, accountHome: '/home/u', roots: ['/srv/h/app'] }, more)
+        const hidden = [...of('hide', list), ...of('blank', list).map((name) => `${home}/${name}`)]
+        const isHidden = (path: string): boolean => hidden.some((one) => path === one || path.startsWith(`${one}/`))
+        expect(['/home/u/.ssh/id', '/home/u/.netrc', '/home/u/lib/.env'].filter((path) => !isHidden(path))).toEqual([])
+        expect(isHidden('/root/.ssh/id')).toBe(isRoot)
+      }
+  })
+
+  test('credentials are hidden where variables of the person say they are, and only those', () => {
+    const env = {
+      KUBECONFIG: '/srv/k/one:relative:/srv/k/two',
+      GOOGLE_APPLICATION_CREDENTIALS: '/home/u/app/key.json',
+      XDG_CONFIG_HOME: '/srv/config/',
+      DOCKER_CONFIG: '/home',
+      HISTFILE: '/dev/null',
+      GNUPGHOME: '/srv/not-there',
+    }
+    const more = ['/srv/k/one', '/srv/k/two', '/home/u/app/key.json', '/srv/config/gh/hosts.yml', '/dev/null!']
+    const hidden = of('hide', items({}, { env }, more))
+    expect(hidden).toEqual(
+      expect.arrayContaining(['/srv/k/one', '/srv/k/two', '/home/u/app/key.json', '/srv/config/gh']),
+    )
+    for (const path of ['/home', '/dev/null', '/srv/not-there', '/relative']) expect(hidden).not.toContain(path)
+  })
+
+  test('seldom ones are hidden where they are there, also below a directory that a variable names', () => {
+    const more = ['/home/u/.databrickscfg', '/home/u/.config/stripe/config.toml', '/srv/data/fish/fish_history']
+    const list = items({}, { env: { XDG_DATA_HOME: '/srv/data' } }, more)
+    expect(of('blank', list)).toEqual(expect.arrayContaining(['.databrickscfg', '.config/stripe']))
+    expect(of('blank', list)).not.toContain('.config/ngrok')
+    expect(of('hide', list)).toContain('/srv/data/fish/fish_history')
+  })
+
+  test('a history that is a link to a device hides the link alone', () => {
+    const list = items({}, {}, ['/home/u/.bash_history -> /dev/null', '/dev/null!'])
+    expect(of('hide', list)).not.toContain('/dev/null')
+    expect(of('blank', list)).toContain('.bash_history')
   })
 
   test('a home that is hidden shows none of its projects but the root', () => {
@@ -208,6 +264,24 @@ describe('the policy of a room', () => {
     expect(of('show', list)).toEqual(['/etc', '/usr', '/usr/bin'])
     expect(of('hide', list)).toEqual(
       expect.arrayContaining(['/etc/shadow', '/etc/ssh/ssh_host_rsa_key', '/home/other']),
+    )
+  })
+
+  test('what an installed hook of pre-commit or lefthook reads is protected, and without one it is not', () => {
+    const files = ['.pre-commit-config.yaml', 'ci/hooks.yaml', 'lefthook.yml', '.config/lefthook-local.toml'].map(
+      (name) => `/home/u/app/${name}`,
+    )
+    const kept = (...more: string[]): string[] =>
+      of('protect', items({}, {}, [...files, ...more])).filter((path) => files.includes(path))
+    const hook = '/home/u/app/.git/hooks/'
+    const impl = 'ARGS=(hook-impl'
+    expect(kept()).toEqual([])
+    expect(kept(`${hook}pre-commit = #!/bin/sh\nnpm test # no pre-commit`)).toEqual([])
+    expect(kept(`${hook}pre-push = ${impl} --config=.pre-commit-config.yaml --hook-type=pre-push)`)).toEqual([files[0]])
+    expect(kept(`${hook}commit-msg = ${impl} --config=ci/hooks.yaml)`)).toEqual([files[1]])
+    expect(kept(`${hook}commit-msg = ${impl} --config=../../lib/.env)`)).toEqual([])
+    expect(kept(`${hook}pre-commit = call_lefthook run "pre-commit" "$@"; lefthook run`).toSorted()).toEqual(
+      files.slice(2).toSorted(),
     )
   })
 

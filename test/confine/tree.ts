@@ -1,4 +1,7 @@
-/** A machine made of a list of paths, for policies: `name/` is a directory, `name -> target` a link, `name = text` a file with text. */
+/**
+ * A machine made of a list of paths, for policies: `name/` is a directory, `name -> target` a link, `name = text` a file
+ * with text, `name!` a device.
+ */
 import type { FileKind, Machine } from '../../src/confine/machine.js'
 import { join, parentOf } from '../../src/confine/paths.js'
 
@@ -17,6 +20,7 @@ export function tree(lines: readonly string[]): Machine {
     const [, path = '', how, text = ''] = /^(\S+)(?: (->|=) ([^]*))?$/.exec(line) ?? []
     if (how === '->') add(path, { kind: 'link', text })
     else if (how === '=') add(path, { kind: 'file', text })
+    else if (path.endsWith('!')) add(path.slice(0, -1), { kind: 'other', text: '' })
     else if (path.endsWith('/')) add(path.slice(0, -1), { kind: 'directory', text: '' })
     else add(path, { kind: 'file', text: '' })
   }

@@ -41,3 +41,13 @@ none
 detect() { said "$CANARY"; }
 attempt() { echo "for f in /proc/pagetypeinfo /proc/allocinfo /sys/kernel/slab/*/objects; do head -c1 \$f 2>/dev/null | grep -q . && echo \"$CANARY \$f\"; done"; };  try J02 ${r}hhh? "the kernel's memory by further names (only root may read them)"
 attempt() { echo "ulimit -t 100; sh -c 'ulimit -n 64 && echo fine'"; }; detect() { said fine; };  try W90 wwwww "a command sets its own limits"
+
+# ---- Q: where credentials lie, and the engine's own code ----
+prepare() { export KUBECONFIG=$ESC_OUT/none:$ESC_OUT/kube XDG_CONFIG_HOME=$ESC_OUT/config; mkdir -p "$ESC_OUT/config/gh"; echo "$CANARY" >"$ESC_OUT/kube"; echo "$CANARY" >"$ESC_OUT/config/gh/hosts.yml"; }
+attempt() { echo "cat $ESC_OUT/kube $ESC_OUT/config/gh/hosts.yml"; }; detect() { unset KUBECONFIG XDG_CONFIG_HOME; said "$CANARY"; };  try Q01 chhhh "credentials that lie where variables say"
+prepare() { own=$(dirname "$(dirname "$ESC_CERITH")"); mkdir -p "$ESC_WS/node_modules/cerith"; cp -r "$own/dist" "$own/package.json" "$ESC_WS/node_modules/cerith"; ESC_CERITH=$ESC_WS/node_modules/cerith/dist/cli.js; }
+attempt() { echo "echo '// evil' >>node_modules/cerith/dist/native/sandbox-proxy.mjs; cp /bin/true x; for f in node_modules/cerith/dist/native/cerith-helper-*; do mv -f x \$f; done; mv node_modules/cerith node_modules/other; mv node_modules other"; }
+detect() { ESC_CERITH=$own/dist/cli.js; ! diff -rq "$own/dist/native" "$ESC_WS/node_modules/cerith/dist/native" >/dev/null 2>&1; };  try Q02 chhhc "the engine's own programs, where cerith is installed in the workspace"
+prepare() { ln -s /dev/null "$ESC_HOME/.bash_history"; export HISTFILE=/dev/null; }
+attempt() { echo "echo nothing >/dev/null && echo fine"; }; detect() { unset HISTFILE; said fine; };  try W92 wwwww "a history that is a link to /dev/null"
+none

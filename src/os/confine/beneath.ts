@@ -16,7 +16,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { isInside } from '../../confine/paths.js'
+import { isInside } from '../../contract/names/inside.js'
 import { attempt } from '../../contract/attempt.js'
 import { readRegular } from '../files/shared-file.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'

@@ -4,7 +4,7 @@
  */
 import { dirname, join, resolve } from 'node:path'
 import { harmlessPart } from '../../confine/git-config.js'
-import { isInside } from '../../confine/paths.js'
+import { isInside } from '../../contract/names/inside.js'
 import { factsBeneath, namesBeneath, textBeneath, writeBeneath } from './beneath.js'
 
 const MAX_LEVELS = 5

@@ -26,11 +26,11 @@ const CPU_PERIOD_US = 100_000
 
 /**
  * Makes the groups; what cannot be limited on this machine is named in `missing`, never left out
- * silently. `temporary`: the room's own /tmp as it is seen from outside; null where it has none.
+ * silently. `temporary`: the room's own /tmp and /dev/shm as they are seen from outside; null where it has none.
  */
-export function limitRoom(name: string, limits: SandboxLimits, temporary: string | null): RoomLimits {
+export function limitRoom(name: string, limits: SandboxLimits, temporary: readonly string[] | null): RoomLimits {
   const wanted = ENFORCED.filter((limit) => limits[limit] !== undefined)
-  const made = new Map<string, string>()
+  const groups = new Set<string>()
   const missing: string[] = limits.tmpBytes !== undefined && temporary === null ? ['tmpBytes'] : []
   const counters: { limit: Enforced; file: string; key: string | null; last: number }[] = []
   const unified = existsSync(join(ROOT, 'cgroup.controllers'))
@@ -41,13 +41,13 @@ export function limitRoom(name: string, limits: SandboxLimits, temporary: string
       missing.push(limit)
       continue
     }
-    made.set(group, group)
+    groups.add(group)
     const counter = counterOf(limit, unified)
     if (counter) counters.push({ limit, file: join(group, counter[0]), key: counter[1], last: 0 })
   }
   for (const counter of counters) counter.last = count(counter.file, counter.key)
   return {
-    groups: [...made.keys()],
+    groups: [...groups],
     missing,
     hit: () => [
       ...counters.flatMap((counter) => {
@@ -56,16 +56,19 @@ export function limitRoom(name: string, limits: SandboxLimits, temporary: string
         counter.last = now
         return grew ? [counter.limit] : []
       }),
-      ...(limits.tmpBytes !== undefined && temporary !== null && isFull(temporary) ? ['tmpBytes'] : []),
+      ...(limits.tmpBytes !== undefined && temporary?.some(isFull) ? ['tmpBytes'] : []),
     ],
     close: () => {
-      for (const group of made.keys()) remove(group)
+      for (const group of groups) remove(group)
     },
   }
 }
 
 function isFull(directory: string): boolean {
-  return attempt(() => statfsSync(directory).bavail === 0, false)
+  return attempt(() => {
+    const { bavail, ffree } = statfsSync(directory)
+    return bavail === 0 || ffree === 0
+  }, false)
 }
 
 function rowsOf(limit: Enforced, value: number, unified: boolean): [string, string][] {
@@ -89,12 +92,8 @@ function counterOf(limit: Enforced, unified: boolean): [string, string | null] |
 }
 
 function count(file: string, key: string | null): number {
-  try {
-    const text = readFileSync(file, 'utf8')
-    return Number(key === null ? text : (new RegExp(`^${key} (\\d+)`, 'm').exec(text)?.[1] ?? 0))
-  } catch {
-    return 0
-  }
+  const text = readText(file)
+  return Number(key === null ? text : (new RegExp(`^${key} (\\d+)`, 'm').exec(text)?.[1] ?? 0))
 }
 
 /** Beside our own group: one that holds processes cannot have groups below it with limits. */
@@ -121,12 +120,7 @@ function makeGroup(base: string, name: string): string | null {
   // What engines that were killed left behind is empty by now, and goes.
   for (const other of namesIn(base)) if (other.startsWith('cerith-') && other !== name) remove(join(base, other))
   const group = join(base, name)
-  try {
-    mkdirSync(group, { recursive: true })
-    return group
-  } catch {
-    return null
-  }
+  return attempt(() => (mkdirSync(group, { recursive: true }), group), null)
 }
 
 /** A group that still holds a process stays. */
@@ -136,12 +130,7 @@ function remove(group: string): void {
 }
 
 function put(file: string, text: string): boolean {
-  try {
-    writeFileSync(file, text, { flag: 'r+' })
-    return true
-  } catch {
-    return false
-  }
+  return attempt(() => writeFileSync(file, text, { flag: 'r+' }) === undefined, false)
 }
 
 function readText(file: string): string {

@@ -3,12 +3,12 @@
  * covered in advance without leaving ghost files, so they are moved to the state directory when
  * they appear: by descriptor, the thing itself and never what a link leads to.
  */
-import { closeSync, fstatSync, lstatSync, statSync, type Stats } from 'node:fs'
+import { closeSync, fstatSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isBelow, isInside } from '../../confine/paths.js'
+import { isBelow, isInside } from '../../contract/names/inside.js'
 import { factsBeneath, hold, setAside } from './beneath.js'
 import { disarm, markOf, repositoriesAt } from './disarm.js'
-import { directoryOf, NestedRepositories, TICK_MS, type NewRepository } from './repositories.js'
+import { directoryOf, exists, NestedRepositories, TICK_MS, type NewRepository } from './repositories.js'
 import { attempt } from '../../contract/attempt.js'
 
 export interface Found {
@@ -120,14 +120,20 @@ export class Quarantine {
 
   /**
    * Whether something protected came into being while no command was in the room: the person's,
-   * and the room does not cover it.
+   * and the room does not cover it. Or the person has put another directory in the place of a root.
    */
   isOutdated(): boolean {
+    if (this.#isMoved()) return true
     if (this.#busy > 0) return false
     for (const [directory, at] of this.#watched)
       if (stamp(directory) !== at.seen)
         for (const name of at.names)
           if ((this.#awaited.get(join(directory, name)) ?? [join(directory, name)]).some(exists)) return true
+    return false
+  }
+
+  #isMoved(): boolean {
+    for (const [directory, { held }] of this.#watched) if (held >= 0 && !isSame(held, directory)) return true
     return false
   }
 
@@ -288,7 +294,8 @@ function now(directory: string, { held }: Watched): number {
   return held >= 0 ? fstatSync(held).ctimeMs : stamp(directory)
 }
 
-/** A name below something that is no directory is not there. */
-function exists(path: string): boolean {
-  return attempt(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, false)
+/** A directory that cannot be asked is taken for the same: there is none to go on in. */
+function isSame(held: number, directory: string): boolean {
+  const [before, after] = [attempt(() => fstatSync(held), null), attempt(() => statSync(directory), null)]
+  return !before || !after || (before.ino === after.ino && before.dev === after.dev)
 }

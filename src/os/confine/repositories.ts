@@ -5,7 +5,7 @@
  */
 import { lstatSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
-import { readRegular } from '../files/shared-file.js'
+import { indexEntries } from '../files/git-index.js'
 import { readSmall } from './beneath.js'
 import { attempt } from '../../contract/attempt.js'
 
@@ -15,7 +15,6 @@ const MODULE_LEVELS = 5
 const MAX_DIRECTORIES = 10_000
 /** Times of a file system tick coarser than the clock: within that, two changes can look like one. */
 export const TICK_MS = 50
-const MAX_INDEX_BYTES = 64 << 20
 /** The look costs a call for each directory: not after every one of many quick commands. */
 const LOOK_EVERY_MS = 1_000
 
@@ -161,10 +160,12 @@ function isBare(path: string): boolean {
 }
 
 function directoriesIn(directory: string): string[] {
-  return entriesOf(directory).flatMap((entry) => (entry.isDirectory() ? [join(directory, entry.name)] : []))
+  const entries = attempt(() => readdirSync(directory, { withFileTypes: true }), [])
+  return entries.flatMap((entry) => (entry.isDirectory() ? [join(directory, entry.name)] : []))
 }
 
-function exists(path: string): boolean {
+/** A name below something that is no directory is not there. */
+export function exists(path: string): boolean {
   return attempt(() => lstatSync(path, { throwIfNoEntry: false }) !== undefined, false)
 }
 
@@ -175,10 +176,6 @@ export function directoryOf(dot: string): string {
   return attempt(() => realpathSync.native(path), dot)
 }
 
-function entriesOf(directory: string) {
-  return attempt(() => readdirSync(directory, { withFileTypes: true }), [])
-}
-
 function indexOf(root: string): string {
   return join(root, '.git', 'index')
 }
@@ -187,39 +184,10 @@ function stampOf(path: string): number {
   return attempt(() => lstatSync(path).ctimeMs, 0)
 }
 
-/** Paths with the mode of a repository (160000) in an index of version 2, 3 or 4; none where it cannot be read. */
+/** Paths with the mode of a repository in the index; none where it cannot be read. */
 function gitlinksOf(root: string): Set<string> {
   const found = new Set<string>()
-  try {
-    const bytes = readRegular(indexOf(root), MAX_INDEX_BYTES, 'refuse')
-    if (bytes === null) return found
-    const version = bytes.readUInt32BE(4)
-    if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 4) return found
-    let at = 12
-    let name = Buffer.alloc(0)
-    for (let left = bytes.readUInt32BE(8); left > 0; left--) {
-      const mode = bytes.readUInt32BE(at + 24)
-      const isExtended = version >= 3 && (bytes.readUInt16BE(at + 60) & 0x4000) !== 0
-      let start = at + 62 + (isExtended ? 2 : 0)
-      let kept = Buffer.alloc(0)
-      if (version === 4) {
-        // The number of bytes to take off the name before, seven bits each, as git counts them.
-        let byte = bytes[start++] as number
-        let cut = byte & 0x7f
-        while (byte & 0x80) {
-          byte = bytes[start++] as number
-          cut = ((cut + 1) << 7) | (byte & 0x7f)
-        }
-        kept = name.subarray(0, name.length - cut)
-      }
-      const end = bytes.indexOf(0, start)
-      if (end < 0) return found
-      name = Buffer.concat([kept, bytes.subarray(start, end)])
-      if (mode === 0o160000) found.add(name.toString('utf8'))
-      at = version === 4 ? end + 1 : at + ((end - at + 8) & ~7)
-    }
-  } catch {
-    // Torn or gone: the next change is looked at again.
-  }
+  for (const { mode, name } of indexEntries(indexOf(root), 'refuse'))
+    if (mode === 0o160000) found.add(name.toString('utf8'))
   return found
 }

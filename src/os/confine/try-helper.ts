@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { entriesOf, type Entry, type Known } from '../../confine/changes.js'
+import { attempt } from '../../contract/attempt.js'
 import { ShellError } from '../../contract/errors.js'
 import { startChild } from '../process/child.js'
 import { findHelper } from '../helper/file.js'
@@ -84,12 +85,7 @@ function problemText(what: string, errno: number): string {
 /** Marks under which accepted things stand in the original since. A torn last line is no mark. */
 function knownIn({ dir }: TryFolder): Known {
   const known = new Map<string, Set<string>>()
-  let text
-  try {
-    text = readFileSync(join(dir, 'known'), 'latin1')
-  } catch {
-    return known
-  }
+  const text = attempt(() => readFileSync(join(dir, 'known'), 'latin1'), '')
   for (const line of text.split('\0').slice(0, -1)) {
     const [, index = '', mark = '', path = ''] = /^(\d+) (\S+) ([^]*)$/.exec(line) ?? []
     const key = `${index} ${path}`
@@ -130,12 +126,7 @@ async function ask(folder: TryFolder, verb: string, input: Buffer | null = null)
 
 function failure({ record }: TryFolder, said: string, detail: string): ShellError {
   const [what = '', errno = '0'] = said.split(' ')
-  if (what === 'busy')
-    return new ShellError(
-      'TRY_BUSY',
-      `${record.id} is in use: commands live in its room, or it is being accepted`,
-      'End its sessions and jobs (or wait for them), then repeat.',
-    )
+  if (what === 'busy') return tryBusy(record.id)
   if (what === 'root')
     return new ShellError(
       'TRY_FAILED',
@@ -143,6 +134,10 @@ function failure({ record }: TryFolder, said: string, detail: string): ShellErro
       'Put it back where it was, or `cerith discard` the try.',
     )
   return broken(what, errnoName(Number(errno)))
+}
+
+export function tryBusy(id: string, hint = 'End its sessions and jobs (or wait for them), then repeat.'): ShellError {
+  return new ShellError('TRY_BUSY', `${id} is in use: commands live in its room, or it is being accepted`, hint)
 }
 
 function broken(what: string, why: string): ShellError {

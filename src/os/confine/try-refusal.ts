@@ -1,8 +1,10 @@
 /** Why a try cannot be laid over these directories, in words that name what is in the way. */
 import { readFileSync } from 'node:fs'
-import { isBelow } from '../../confine/paths.js'
+import { isBelow } from '../../contract/names/inside.js'
+import { attempt } from '../../contract/attempt.js'
 import { ShellError } from '../../contract/errors.js'
 import { roomFailureOf } from '../helper/room-error.js'
+import { tryBusy } from './try-helper.js'
 import type { TryFolder } from './try-store.js'
 
 interface Mount {
@@ -14,12 +16,7 @@ interface Mount {
 export function tryRefusal(error: ShellError, { dir, record }: TryFolder): ShellError {
   const failure = roomFailureOf(error)
   if (!failure?.step.startsWith('try ')) return error
-  if (failure.step === 'try lock')
-    return new ShellError(
-      'TRY_BUSY',
-      `${record.id} is in use: commands live in its room, or it is being accepted`,
-      'Wait for them, or begin another with `--try new`.',
-    )
+  if (failure.step === 'try lock') return tryBusy(record.id, 'Wait for them, or begin another with `--try new`.')
   const mounts = mountsNow()
   for (const { path } of record.roots) {
     const below = mounts.find(({ place }) => isBelow(place, path))
@@ -57,12 +54,7 @@ function holderOf(path: string, mounts: readonly Mount[]): Mount | undefined {
 }
 
 function mountsNow(): Mount[] {
-  let text
-  try {
-    text = readFileSync('/proc/self/mountinfo', 'utf8')
-  } catch {
-    return []
-  }
+  const text = attempt(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')
   return text.split('\n').flatMap((line) => {
     const words = line.split(' ')
     const type = words[words.indexOf('-') + 1]

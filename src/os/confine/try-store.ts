@@ -17,6 +17,7 @@ import {
 import { join } from 'node:path'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 import { namesIn } from '../files/quietly.js'
+import { attempt } from '../../contract/attempt.js'
 
 export interface TryRecord {
   readonly id: string
@@ -75,12 +76,8 @@ export function saveTry({ dir, record }: TryFolder): void {
 export function findTry(stateDir: string, id: string): TryFolder | null {
   if (!TRY_ID.test(id)) return null
   const dir = join(stateDir, 'tries', id)
-  try {
-    const record = JSON.parse(readFileSync(join(dir, 'try.json'), 'utf8')) as TryRecord
-    return record.id === id && Array.isArray(record.roots) ? { dir, record } : null
-  } catch {
-    return null
-  }
+  const record = attempt(() => JSON.parse(readFileSync(join(dir, 'try.json'), 'utf8')) as Partial<TryRecord> | null)
+  return record?.id === id && Array.isArray(record.roots) ? { dir, record: record as TryRecord } : null
 }
 
 /** The one that was used last comes first. */

@@ -27,6 +27,18 @@ test.skipIf(!canConfine)('/tmp holds no more than it may, and that is told', asy
   expect((await engine.run({ command: 'rm /tmp/fill; false' })).sandbox?.blocked).toEqual([])
 })
 
+test.skipIf(!canConfine).each([
+  ['shared memory', 'head -c 3000000 /dev/zero >/dev/shm/fill; stat -c %s /dev/shm/fill', 1 << 20, 'rm /dev/shm/fill'],
+  ['empty files', 'mkdir /tmp/d; for i in {1..3000}; do : >/tmp/d/$i; done; ls /tmp/d | wc -l', 600, 'rm -r /tmp/d'],
+])('the limit of /tmp counts %s too', async (_, fill, most, free) => {
+  const { engine } = await ground({ limits: { tmpBytes: 1 << 20 } })
+  const outcome = await engine.run({ command: `${fill}; false` })
+  expect(outcome.stderr).toContain('No space left')
+  expect(Number(outcome.stdout)).toBeLessThanOrEqual(most)
+  expect(outcome.sandbox?.blocked).toEqual(['limit tmpBytes'])
+  expect((await engine.run({ command: `${free}; false` })).sandbox?.blocked).toEqual([])
+})
+
 test.skipIf(!canConfine)('a limit of /tmp is told as missing where the sandbox has none of its own', async () => {
   const { engine } = await ground({ tier: 'landlock', limits: { tmpBytes: 1 << 20 } })
   const { notes } = await engine.run({ command: 'true' })

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,6 +22,14 @@ async function outside(): Promise<number> {
 /** One request through the proxy of the room, without a library in between. */
 const ask = (target: string, host: string): string =>
   `exec 5<>/dev/tcp/127.0.0.1/3128; printf 'GET ${target} HTTP/1.1\\r\\nhost: ${host}\\r\\nconnection: close\\r\\n\\r\\n' >&5; timeout 20 cat <&5`
+
+function wordsOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
+}
 
 describe.skipIf(!canConfine)('the network of a room', () => {
   test('none: the loopback of the machine is not there, and that is told from facts', async () => {
@@ -154,6 +162,38 @@ describe.skipIf(!canConfine)('the network of a room', () => {
         (text) => !/^listed \x16|^listed (GET|POST) \/\w* HTTP\/1\.1\r\n[^]*host: app\.test:\d+\r\n/.test(text),
       ),
     ).toEqual([])
+  })
+
+  test('allow-list: each room of an engine has a proxy with a listener', async () => {
+    const port = await outside()
+    const rule = `app.test:${port}=127.0.0.1`
+    const { engine } = await ground({ network: 'allow-list', domains: [rule, 'b.test', 'c.test', 'd.test'] })
+    const command = ask(`http://app.test:${port}/`, `app.test:${port}`)
+    for (const further of [['b.test', 'c.test', 'd.test'], ['b.test'], ['c.test'], ['d.test'], []])
+      expect([
+        further,
+        (await engine.run({ command, sandbox: { domains: [rule, ...further] } })).stdout.split('\r\n').pop(),
+      ]).toEqual([further, `outside app.test:${port}`])
+  })
+
+  test('allow-list: a proxy that is killed is started anew on the same listener, and that is told', async () => {
+    const port = await outside()
+    const rule = `app.test:${port}=127.0.0.1`
+    const { engine } = await ground({ network: 'allow-list', domains: [rule] })
+    const asked = ask(`http://app.test:${port}/`, `app.test:${port}`)
+    expect((await engine.run({ command: asked })).stdout).toContain(`outside app.test:${port}`)
+    for (const round of [1, 2]) {
+      const proxies = readdirSync('/proc').filter(
+        (pid) => /^\d+$/.test(pid) && wordsOf(pid)[2] === JSON.stringify([rule]),
+      )
+      expect([round, proxies.length]).toEqual([round, 1])
+      process.kill(Number(proxies[0]), 'SIGKILL')
+      const next = await engine.run({ command: `${asked}; false` })
+      expect(next.stdout).toContain(`outside app.test:${port}`)
+      expect(next.sandbox?.blocked).toEqual(['proxy'])
+      const told = next.notes.filter(({ text }) => text.includes('its proxy ended and was started anew'))
+      expect(told).toHaveLength(round === 1 ? 1 : 0)
+    }
   })
 
   test('a port of the room is published on the loopback of the machine, and waits for it look inside', async () => {

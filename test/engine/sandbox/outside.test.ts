@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ApprovalQuestion } from '../../../src/contract/request.js'
-import { temporaryFolder } from '../harness.js'
+import { temporaryFolder, until } from '../harness.js'
 import { canConfine, ground } from './harness.js'
 
 /** As long as ten rounds of the loop below take outside of every room, on this machine and now. */
@@ -64,6 +64,31 @@ describe.skipIf(!canConfine)('one command outside the sandbox', () => {
     // The rooms go on.
     expect((await session.run({ command: 'echo on' })).stdout).toBe('on\n')
   })
+
+  test.skipIf(spawnSync('sh', ['-c', 'command -v perl']).status !== 0)(
+    'what forks faster than it can be listed stands still as well',
+    async () => {
+      const { engine, work } = await ground()
+      // Each generation makes the next one and ends.
+      const chain = 'for (1 .. 1000000) { exit if fork; open F, ">count"; print F ++$n; close F }'
+      writeFileSync(join(work, 'chain.pl'), chain)
+      const job = await engine.start({ command: 'perl chain.pl & sleep 1000' })
+      await until(() => existsSync(join(work, 'count')))
+      const read = () => readFileSync(join(work, 'count'), 'utf8')
+      engine.setAsk(async () => {
+        const before = read()
+        await tenRounds()
+        expect(read()).toBe(before)
+        return 'once'
+      })
+      for (let round = 0; round < 5; round++) {
+        expect((await engine.run({ command: 'true', outside: 'because' })).status).toBe('completed')
+        const before = read()
+        await until(() => read() !== before)
+      }
+      await job.kill()
+    },
+  )
 
   test('a command that is started while a person thinks begins only after the one outside has ended', async () => {
     const { engine, work } = await ground()

@@ -415,4 +415,18 @@ describe.skipIf(!canConfine)('out of the workspace', () => {
     await expect(engine.run(stricter)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' })
     expect(existsSync(join(home, 'other/evil'))).toBe(false)
   })
+
+  test('a directory in the place of a root is the root of the next command, also while a session stands in the other', async () => {
+    const { engine, work } = await ground()
+    const session = await engine.session()
+    await session.run({ command: 'true' })
+    renameSync(work, `${work}.old`)
+    mkdirSync(work)
+    await engine.run({ command: 'echo new >file; mkdir .vscode' })
+    expect(readFileSync(join(work, 'file'), 'utf8')).toBe('new\n')
+    expect([existsSync(`${work}.old/file`), existsSync(join(work, '.vscode'))]).toEqual([false, false])
+    // The shell of the session stands where it stood, as every shell does.
+    await session.run({ command: 'echo old >file' })
+    expect(readFileSync(`${work}.old/file`, 'utf8')).toBe('old\n')
+  })
 })

@@ -16,13 +16,21 @@ interface Proxy {
   readonly child: ChildProcess
 }
 
-/** With `answers`, names lead there one look-up after the other, and no resolver is asked. */
-async function proxy(rules: string[], answers: string[][] = []): Promise<Proxy> {
+/**
+ * With `answers`, names lead there one look-up after the other, and no resolver is asked. Of its long patience with a
+ * silent connection it has a part.
+ */
+async function proxy(rules: string[], answers: string[][] = [], part = 1): Promise<Proxy> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const resolver = `import dns from 'node:dns/promises'; import { syncBuiltinESMExports } from 'node:module'
     const answers = ${JSON.stringify(answers)}
     dns.lookup = async () => (answers.shift() ?? []).map((address) => ({ address }))
+    import { Socket } from 'node:net'
+    const patience = Socket.prototype.setTimeout
+    Socket.prototype.setTimeout = function (ms, ...more) {
+      return patience.call(this, ms < 10_000 ? ms : ms * ${part}, ...more)
+    }
     syncBuiltinESMExports()`
   const child = spawn(
     process.execPath,
@@ -61,6 +69,27 @@ function talk({ port }: Proxy, text: string | Uint8Array): Promise<string> {
   })
 }
 
+/** Says something, hears the first words and leaves. A 200 comes before anything is connected to: nobody is reached. */
+async function first(tried: Proxy, text: string | Uint8Array): Promise<string> {
+  const socket = connect(tried.port, '127.0.0.1', () => socket.write(text))
+  let said = ''
+  await new Promise<void>((resolve) =>
+    socket.on('close', resolve).on('data', (bytes) => {
+      said += bytes.toString('latin1')
+      if (said !== '\x05\0') resolve()
+    }),
+  )
+  socket.destroy()
+  return said
+}
+
+const socks = (name: string, port: number): Buffer =>
+  Buffer.concat([
+    Buffer.from([5, 1, 0, 5, 1, 0, 3, name.length]),
+    Buffer.from(name, 'latin1'),
+    Buffer.from([port >> 8, port & 255]),
+  ])
+
 const get = (at: string, path: string, version = '1.1'): string =>
   `GET http://${at}${path} HTTP/${version}\r\nhost: ${at}\r\nconnection: close\r\n\r\n`
 
@@ -96,6 +125,43 @@ describe('the proxy of a room', () => {
       await talk(tried, asked),
     ]
     expect(said.map((text) => text.slice(9, 12))).toEqual(['403', '403', '403', '502'])
+  })
+
+  test('the zone of an address is no name below a listed one', async () => {
+    const { port, alive } = await upstream((socket) => void socket.end('reached'))
+    const tried = await proxy([`.test:${port}`, `[::1]:${port}`])
+    const hello = Buffer.from([0x16, 3, 1, 0, 5, 2, 0, 0, 0, 0])
+    const said: string[] = []
+    for (const host of ['::1%.test', '::1%x.test', '::ffff:127.0.0.1%x.test', '::FFFF:7f00:1%A.TEST', '::1%lo']) {
+      said.push(await talk(tried, Buffer.concat([Buffer.from(`CONNECT [${host}]:${port} HTTP/1.1\r\n\r\n`), hello])))
+      said.push(await talk(tried, Buffer.concat([socks(host, port), hello])))
+    }
+    expect(said.filter((text) => !text.startsWith('HTTP/1.1 403') && !text.startsWith('\x05\0\x05\x02'))).toEqual([])
+    expect(alive.size).toBe(0)
+  })
+
+  test('an address of IPv6 is the same however it is written', async () => {
+    const tried = await proxy(['[2606:4700:0:0::1111]', '[2606:4700::00AA]:8443'])
+    const bytes = Buffer.from('26064700000000000000000000001111', 'hex')
+    expect(await first(tried, Buffer.concat([Buffer.from([5, 1, 0, 5, 1, 0, 4]), bytes, Buffer.from([1, 187])]))).toBe(
+      '\x05\0\x05\0\0\x01\0\0\0\0\0\0',
+    )
+    const said: string[] = []
+    for (const at of [
+      '[2606:4700::1111]:443',
+      '[2606:4700:0::0:1111]:80',
+      '[2606:4700::AA]:8443',
+      '[2606:4700::aa]:443',
+    ])
+      said.push((await first(tried, `CONNECT ${at} HTTP/1.1\r\n\r\n`)).slice(9, 12))
+    expect(said).toEqual(['200', '200', '200', '403'])
+  })
+
+  test('a name that is vouched for leads there, also behind a rule for all names of its domain', async () => {
+    const { port } = await upstream((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'))
+    const tried = await proxy([`.test:${port}`, `app.test:${port}`, `app.test:${port}=127.0.0.1`], [['127.0.0.1']])
+    expect(await talk(tried, get(`app.test:${port}`, '/'))).toMatch(/ok$/)
+    expect(await talk(tried, get(`other.test:${port}`, '/'))).toContain('not a public address')
   })
 
   test('an answer that breaks off breaks off for the client too, and is not waited for', async () => {
@@ -153,6 +219,41 @@ describe('the proxy of a room', () => {
     for (const { socket } of all) socket.destroy()
     await vi.waitFor(() => expect([alive.size, held()]).toEqual([0, before]), 20_000)
   })
+
+  test('a client that has gone is let go of, also when its host never answers', async () => {
+    const { port, alive } = await upstream((socket, asked) => {
+      if (!asked.includes('/never')) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+    })
+    const at = `app.test:${port}`
+    const tried = await proxy([`${at}=127.0.0.1`], [], 1 / 200)
+    const ask = (path: string): string => get(at, path).replace('close', 'keep-alive')
+    const socket = connect(tried.port, '127.0.0.1', () => socket.write(ask('/')))
+    let said = ''
+    socket.on('data', (bytes) => (said += bytes.toString('latin1')))
+    await vi.waitFor(() => expect(said).toMatch(/ok$/), 20_000)
+    socket.write(ask('/never'))
+    await vi.waitFor(() => expect(alive.size).toBe(1), 20_000)
+    socket.destroy()
+    await vi.waitFor(() => expect(alive.size).toBe(0), 20_000)
+  })
+
+  test('there is no tunnel in a tunnel', async () => {
+    const tried = await proxy(['app.test=127.0.0.1'])
+    const said = await talk(tried, 'CONNECT app.test:80 HTTP/1.1\r\n\r\n'.repeat(3))
+    expect(said.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
+  })
+
+  test('requests that wait for hosts are bounded over all connections', async () => {
+    const { port, alive } = await upstream(() => {})
+    const at = `app.test:${port}`
+    const tried = await proxy([`${at}=127.0.0.1`])
+    const many = get(at, '/').replace('close', 'keep-alive').repeat(100)
+    const crowd = Array.from({ length: 12 }, () => connect(tried.port, '127.0.0.1').on('error', () => {}))
+    for (const one of crowd) one.write(many)
+    await vi.waitFor(() => expect(alive.size).toBe(1000), { timeout: 60_000, interval: 200 })
+    expect(await talk(tried, get(at, '/'))).toContain('503')
+    expect(alive.size).toBe(1000)
+  }, 90_000)
 
   test('a flood is bounded: connections, requests before an answer, the first record of TLS', async () => {
     const { port, alive } = await upstream(() => {})

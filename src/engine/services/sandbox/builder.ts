@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { roomEnvironment } from '../../../confine/environment.js'
 import { PolicyMistake, roomPolicy, type Item, type Places, type RoomPolicy } from '../../../confine/policy.js'
-import { isInside } from '../../../confine/paths.js'
+import { isInside } from '../../../contract/names/inside.js'
 import { wallItems } from '../../../confine/walls.js'
 import { ShellError } from '../../../contract/errors.js'
 import type { SandboxOptions, SandboxPlace } from '../../../contract/sandbox.js'
@@ -16,6 +16,7 @@ import { limitRoom, type RoomLimits } from '../../../os/confine/limits.js'
 import { Quarantine } from '../../../os/confine/quarantine.js'
 import { noTryHere, tryRefusal } from '../../../os/confine/try-refusal.js'
 import type { TryFolder } from '../../../os/confine/try-store.js'
+import { accountHome } from '../../../os/files/home.js'
 import type { Launcher, Room, RoomOrder } from '../../../os/helper/launcher.js'
 import { roomError, roomFailureOf } from '../../../os/helper/room-error.js'
 import type { Tries } from './tries.js'
@@ -29,9 +30,12 @@ export interface SandboxParts {
   readonly stateDir: string
   readonly runDir: string
   readonly home: string
+  /** Of the engine. */
+  readonly env: Readonly<Record<string, string | undefined>>
   readonly roots: readonly string[]
   readonly needed: readonly string[]
   readonly given: readonly string[]
+  readonly own: readonly string[]
   readonly tries: Tries
 }
 
@@ -169,7 +173,8 @@ export class RoomBuilder {
   }
 
   #limits(room: Room, { limits }: SandboxOptions): RoomLimits | null {
-    const temporary = room.holderPid > 0 ? `/proc/${room.holderPid}/root/tmp` : null
+    const inside = `/proc/${room.holderPid}/root`
+    const temporary = room.holderPid > 0 ? [`${inside}/tmp`, `${inside}/dev/shm`] : null
     return limits ? limitRoom(`cerith-${this.#parts.id}-${room.id}`, limits, temporary) : null
   }
 
@@ -223,17 +228,21 @@ export class RoomBuilder {
 
   /** What a room of these options is, without building it. */
   policy(options: SandboxOptions): RoomPolicy {
-    const { home, stateDir, roots, needed, given } = this.#parts
+    const { home, env, stateDir, roots, needed, given, own } = this.#parts
     for (const path of [...roots, ...(options.write ?? [])]) this.#checkPlace(path)
+    const account = realHome()
     const cacheDir = this.#cacheDir(options)
     mkdirSync(cacheDir, { recursive: true, mode: 0o700 })
     const places: Places = {
       home: real(home),
+      accountHome: account === real(home) ? null : account,
+      env,
       stateDir: real(stateDir),
       roots: roots.map(real),
       cacheDir: real(cacheDir),
       needed: needed.map((path) => real(dirname(path))),
       given,
+      own: own.map(real),
       isRoot: process.geteuid?.() === 0,
     }
     try {
@@ -275,6 +284,11 @@ export class RoomBuilder {
 /** What must not be missing in a room. Directories that are shown may come and go. */
 function kept({ hidden, protection }: RoomPolicy): string {
   return JSON.stringify([hidden, protection])
+}
+
+function realHome(): string | null {
+  const home = accountHome()
+  return home === null ? null : real(home)
 }
 
 function real(path: string): string {

@@ -14,7 +14,7 @@ import { exposedHere, thisMachine } from '../../../os/confine/machine.js'
 import { needsHelper } from '../../../os/helper/file.js'
 import { ROOM_GONE, type Launcher, type Pipe, type Ward } from '../../../os/helper/launcher.js'
 import { processesOf } from '../../../os/helper/processes.js'
-import { signalProcess } from '../../../os/process/proc.js'
+import { isStopped, signalProcess } from '../../../os/process/proc.js'
 import { makeMemoryDirectory } from '../../../os/files/memory-dir.js'
 import { ensurePrivateDirectory } from '../../../os/files/state-dir.js'
 import { RoomBuilder, type BuiltRoom, type SandboxParts } from './builder.js'
@@ -33,6 +33,9 @@ export interface Stay extends Pick<BuiltRoom, 'room' | 'place' | 'environment'> 
 
 /** Of which it is kept what was told of them. */
 const MAX_JOBS = 1_000
+/** How long everything in the rooms may take to stand still, and how many lists in a row must show it. */
+const STILL_MS = 3_000
+const STILL_LISTS = 3
 
 export class Sandbox {
   readonly #parts: SandboxParts
@@ -95,24 +98,42 @@ export class Sandbox {
     }
   }
 
-  /** Everything in the rooms stands still until the returned function is called. */
-  freeze(): () => void {
+  /** Everything in the rooms stands still until the returned function is called; null where something never did. */
+  async freeze(): Promise<(() => void) | null> {
     const stopped = new Set<number>()
-    // Twice: what was started while the first list was read is on the second.
-    for (let round = 0; round < 2; round++)
-      for (const ward of this.#wards.keys())
-        for (const pid of processesOf(ward)) {
-          signalProcess(pid, 'SIGSTOP')
-          stopped.add(pid)
-        }
     let thaw!: () => void
     const before = this.#thawed
     const now = new Promise<void>((resolve) => (thaw = resolve))
     this.#thawed = before.then(() => now)
-    return () => {
+    const goOn = (): void => {
       for (const pid of stopped) signalProcess(pid, 'SIGCONT')
       thaw()
     }
+    const until = performance.now() + STILL_MS
+    // A list is read process by process: what forks meanwhile is on one of the next, and more than one must say so.
+    for (let still = 0; still < STILL_LISTS;) {
+      still = this.#stopAll(stopped) ? still + 1 : 0
+      if (still > 0) continue
+      if (performance.now() > until) {
+        goOn()
+        return null
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    return goOn
+  }
+
+  /** Whether all of them stood still before. */
+  #stopAll(stopped: Set<number>): boolean {
+    let still = true
+    for (const ward of this.#wards.keys())
+      for (const pid of processesOf(ward)) {
+        if (isStopped(pid)) continue
+        still = false
+        signalProcess(pid, 'SIGSTOP')
+        stopped.add(pid)
+      }
+    return still
   }
 
   async #started(start: () => Promise<Ward>, named: boolean, room: () => BuiltRoom): Promise<Ward> {

@@ -4,7 +4,7 @@
  */
 import { ShellError } from '../../../contract/errors.js'
 import type { SandboxOptions } from '../../../contract/sandbox.js'
-import { isFree, removeTry, scanTry } from '../../../os/confine/try-helper.js'
+import { isFree, removeTry, scanTry, tryBusy } from '../../../os/confine/try-helper.js'
 import {
   findTry,
   isOf,
@@ -15,6 +15,7 @@ import {
   saveTry,
   type TryFolder,
 } from '../../../os/confine/try-store.js'
+import { pause } from '../../../os/process/clock.js'
 
 const KEEP_DAYS = 30
 /** The last process of a room goes a moment after it was told to. */
@@ -131,12 +132,7 @@ export function foundTry(stateDir: string, id: string): TryFolder {
 export async function free(folder: TryFolder): Promise<void> {
   const until = performance.now() + LEAVE_MS
   while (!(await isFree(folder))) {
-    if (performance.now() > until)
-      throw new ShellError(
-        'TRY_BUSY',
-        `${folder.record.id} is in use: commands live in its room, or it is being accepted`,
-        'End its sessions and jobs (or wait for them), then repeat.',
-      )
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    if (performance.now() > until) throw tryBusy(folder.record.id)
+    await pause(20)
   }
 }
