@@ -24,8 +24,18 @@ typedef struct {
   size_t length, room, sent;
 } Bytes;
 
+/* Keeps what is unread at the front, so that the buffer does not grow with the stream. */
+static void compact(Bytes *bytes) {
+  if (bytes->sent == 0) return;
+  memmove(bytes->data, bytes->data + bytes->sent, bytes->length - bytes->sent);
+  bytes->length -= bytes->sent;
+  bytes->sent = 0;
+}
+
 static bool bytes_add(Bytes *bytes, const char *data, size_t length) {
   if (bytes->sent == bytes->length) bytes->sent = bytes->length = 0;
+  /* Also where it never runs empty; not for less than half of it, which would move it again and again. */
+  if (bytes->length + length > bytes->room && bytes->sent >= bytes->length / 2) compact(bytes);
   if (bytes->length + length > bytes->room) {
     size_t room = bytes->room ? bytes->room : 65536;
     while (room < bytes->length + length) room *= 2;
@@ -79,14 +89,6 @@ static bool pass_frames(Direction *way, Bytes *beats) {
     } else if (!bytes_add(&way->out, at, 4 + length)) return false;
     way->in.sent += 4 + length;
   }
-}
-
-/* Keeps what is unread at the front, so that the buffer does not grow with the stream. */
-static void compact(Bytes *bytes) {
-  if (bytes->sent == 0) return;
-  memmove(bytes->data, bytes->data + bytes->sent, bytes_left(bytes));
-  bytes->length -= bytes->sent;
-  bytes->sent = 0;
 }
 
 static int connect_to(const char *path) {

@@ -3,7 +3,7 @@
  * an image) makes one place per agent and waits for the platform; of a list of hosts the least filled one is taken.
  */
 import type { Engine } from '../contract/engine.js'
-import { ShellError } from '../contract/errors.js'
+import { badRequest, ShellError } from '../contract/errors.js'
 import type { EngineOptions } from '../engine/services/options.js'
 import { createReachEngine } from './reach.js'
 
@@ -55,10 +55,8 @@ interface Member {
 }
 
 export function createFleet({ places, name: fleet = 'default', engine: common = {} }: FleetOptions): Fleet {
-  if (places.length === 0)
-    throw new ShellError('BAD_REQUEST', 'A fleet needs at least one place', 'For example { at: "ssh://host" }.')
-  if (!LABEL.test(fleet))
-    throw new ShellError('BAD_REQUEST', `${JSON.stringify(fleet)} cannot be the name of a fleet`, LABEL_HINT)
+  if (places.length === 0) throw badRequest('A fleet needs at least one place', 'For example { at: "ssh://host" }.')
+  if (!LABEL.test(fleet)) throw badRequest(`${JSON.stringify(fleet)} cannot be the name of a fleet`, LABEL_HINT)
   const members = new Map<string, Member>()
   const warm = new Map<FleetPlace, Promise<Engine>[]>(places.map((place) => [place, []]))
   let isClosed = false
@@ -107,11 +105,8 @@ export function createFleet({ places, name: fleet = 'default', engine: common = 
     const [best] = free.sort((a, b) => share(a) - share(b) || filled(a) - filled(b))
     if (best) return best
     const counts = fitting.map((place) => `${place.at} ${filled(place)} of ${place.capacity}`).join(', ')
-    throw new ShellError(
-      'PLACE_FULL',
-      `Every place that fits is full: ${counts}`,
-      'Release an agent, or try again later.',
-    )
+    const hint = 'Release an agent, or try again later.'
+    throw new ShellError('PLACE_FULL', `Every place that fits is full: ${counts}`, hint)
   }
 
   const join = (agent: string, labels: Readonly<Record<string, string>>, note: string | undefined): Member => {
@@ -132,8 +127,7 @@ export function createFleet({ places, name: fleet = 'default', engine: common = 
   return {
     async engine(agent, { labels = {} } = {}) {
       if (isClosed) throw new ShellError('CLOSED', 'The fleet is closed', 'Create a new one.')
-      if (!LABEL.test(agent))
-        throw new ShellError('BAD_REQUEST', `${JSON.stringify(agent)} cannot be the name of an agent`, LABEL_HINT)
+      if (!LABEL.test(agent)) throw badRequest(`${JSON.stringify(agent)} cannot be the name of an agent`, LABEL_HINT)
       const known = members.get(agent)
       if (known && !known.isGone) return known.engine
       if (!known) return join(agent, labels, undefined).engine

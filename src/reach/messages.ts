@@ -12,7 +12,7 @@ import { isRecord } from '../contract/attempt.js'
  */
 export const WIRE_VERSION = 4
 
-/** `H` and `h`, first step: who calls, and a number that the other side must prove to know the key with. */
+/** `H` and `h`, first step: the name of the client, and a number that the other side signs with the key. */
 export interface Greeting {
   readonly version: number
   readonly client: string
@@ -71,6 +71,8 @@ export interface News {
   readonly n: number
   readonly job?: JobEvent
   readonly audit?: AuditEntry
+  /** The engine there ends because of this. */
+  readonly failure?: string
   /** Of a call that tells events. */
   readonly call?: number
   readonly event?: JobEvent

@@ -34,15 +34,22 @@ async function openAt(arrival: Arrival, lookMs: number): Promise<OpenLink> {
 export async function sweepPlaces(stateDir = stateDirectory()): Promise<readonly SweptRecord[]> {
   const records = recordsIn(stateDir)
   const swept: SweptRecord[] = []
-  for (const orphan of records.listMade().filter(isOrphan)) {
+  // One that cannot be removed now does not keep the others.
+  const remove = async (orphan: MadeRecord): Promise<string | null> => {
     const { name, url, clientArgs } = orphan
-    const place = placeAt(url, { reach: { clientArgs }, name, made: records.made(name, orphan), batch: '' })
-    // One that cannot be removed now does not keep the others.
-    const problem = await place.release().then(
-      () => null,
-      (error: unknown) => (error as Error).message,
-    )
-    swept.push({ ...orphan, problem })
+    try {
+      await placeAt(url, { reach: { clientArgs }, name, made: records.made(name, orphan), batch: '' }).release()
+      return null
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  for (const { name } of records.listMade().filter(isOrphan)) {
+    // While another process holds it, that one joins what was made or makes it anew.
+    const lock = await records.lock(name, { waitMs: 0 })
+    const orphan = lock.held && records.listMade().find((each) => each.name === name && isOrphan(each))
+    if (orphan) swept.push({ ...orphan, problem: await remove(orphan) })
+    lock.release()
   }
   return swept
 }
@@ -63,6 +70,7 @@ function madeFor(url: string, { clientArgs = [], labels = {}, keep, leaseMs = 60
 
 /** How long a batch job waits for the first link before it gives its place back. */
 const BATCH_WAIT_SECONDS = 600
+const LEAVE_MS = 500
 
 export async function createReachEngine(options: EngineOptions & { readonly at: string }): Promise<Engine> {
   checkFields('createEngine', options, ENGINE_ROWS)
@@ -92,6 +100,13 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
     isReleased = true
     return alone(found.release)
   }
+  /** Who holds it makes it anew or removes it, and writes that down. */
+  const leave = async (): Promise<void> => {
+    if (!found.isMade) return
+    const lock = await records.lock(name, { waitMs: LEAVE_MS })
+    if (lock.held) made.touch()
+    lock.release()
+  }
   const place = found.isMade ? { ...found, acquire, release } : found
   await place.acquire()
   try {
@@ -101,7 +116,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
       sessions,
       options: { ...options, ...(options.cwd === undefined && place.cwd !== null ? { cwd: place.cwd } : {}) },
       open: (lookMs) => openAt({ place, reach, name, salt, key, stateDir }, lookMs),
-      release: async () => (reach.keep === undefined ? place.release() : made.touch()),
+      release: () => (reach.keep === undefined ? place.release() : leave()),
     })
   } catch (error) {
     // What cannot be removed stays written down; why there is no engine matters more.

@@ -3,8 +3,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive, processFacts } from '../os/process/proc.js'
+import { thisWorld, whereIs, type World } from '../os/process/world.js'
 import { ensurePrivateDirectory } from '../os/files/state-dir.js'
-import { takeLockFile, type LockFile } from '../os/files/lock.js'
+import { takeLockFile, type LockFile, type LockOptions } from '../os/files/lock.js'
 import { createPrivateFile, replacePrivateFile } from '../os/files/private.js'
 import type { Made } from './places/place.js'
 import { attempt } from '../contract/attempt.js'
@@ -49,7 +50,8 @@ export function recordsIn(stateDir: string) {
   return {
     salt: (): string => remember('salt.json', { salt: randomBytes(8).toString('hex') }).salt,
     /** While it is held no other process makes something for this engine. */
-    lock: (name: string): Promise<LockFile> => takeLockFile(join(dir, `made-${name}.lock`)),
+    lock: (name: string, options?: LockOptions): Promise<LockFile> =>
+      takeLockFile(join(dir, `made-${name}.lock`), options),
     /** The same engine for the same words, so that a later process joins it; a new one without. */
     engine(keep: string | undefined, about: unknown, place: unknown = null): EngineRecord {
       if (keep === undefined) return { name: randomBytes(8).toString('hex'), key: randomBytes(32), sessions: NONE }
@@ -80,10 +82,10 @@ export function recordsIn(stateDir: string) {
     /** What is made for an engine, with what is needed to find and remove it again. */
     made(name: string, about: MadeFor): Made & { touch(): void } {
       const file = `made-${name}.json`
-      const own = { pid: process.pid, start: processFacts(process.pid)?.start ?? '' }
+      const own: PlaceUser = { pid: process.pid, start: processFacts(process.pid)?.start ?? '', ...thisWorld() }
       const known = (): MadeRecord | null => read(file) as MadeRecord | null
       const save = (made: Record<string, string>): void => {
-        const others = (known()?.users ?? []).filter((user) => user.pid !== own.pid && isAlive(user.pid, user.start))
+        const others = (known()?.users ?? []).filter((user) => isUsing(user) && !isSame(user, own))
         write(file, { name, made, ...about, users: [...others, own], usedAt: Date.now() } satisfies MadeRecord)
       }
       return {
@@ -126,12 +128,27 @@ export interface MadeRecord extends MadeFor {
   readonly name: string
   readonly made: Record<string, string>
   /** Processes that joined it, of which some may have ended. */
-  readonly users: readonly { readonly pid: number; readonly start: string }[]
+  readonly users: readonly PlaceUser[]
   readonly usedAt: number
 }
+
+/** With the world that its pid belongs to, which older records lack. */
+export interface PlaceUser extends Partial<World> {
+  readonly pid: number
+  readonly start: string
+}
+
+/** One on another machine, which shares this state directory, cannot be seen from here: only there is it known to be gone. */
+function isUsing({ pid, start, boot, host }: PlaceUser): boolean {
+  const where = boot === undefined ? 'here' : whereIs({ boot, ...(host === undefined ? {} : { host }) })
+  return where === 'elsewhere' || (where === 'here' && isAlive(pid, start))
+}
+
+const isSame = (one: PlaceUser, other: PlaceUser): boolean =>
+  one.pid === other.pid && (one.boot === undefined || one.boot === other.boot)
 
 /** None of its processes nor a later one can want it any more. A time to come was written by a clock that was wrong. */
 export function isOrphan({ users, keptMs, usedAt }: MadeRecord): boolean {
   const age = Date.now() - usedAt
-  return !users.some(({ pid, start }) => isAlive(pid, start)) && (age < 0 || age > keptMs)
+  return !users.some(isUsing) && (age < 0 || age > keptMs)
 }

@@ -14,7 +14,12 @@ export class Wire {
   readonly #output: Writable
   #riding: Buffer[] = []
   #timer: NodeJS.Timeout | null = null
-  #sending: Promise<void> = Promise.resolve()
+  /** Until the last piece of what was sent has left. */
+  leaving: Promise<void> | null = null
+  #written = 0
+  /** What was written before each beat that has no answer yet, and before the last one that has. */
+  readonly #beats: number[] = []
+  #arrived = 0
   heardAt = performance.now()
   closed = false
 
@@ -42,11 +47,20 @@ export class Wire {
     })
   }
 
-  /** Leaves at once, with everything that waited for company. */
+  /**
+   * Leaves at once, with everything that waited for company. A long one leaves in pieces, between which others go: what
+   * must come behind it waits for `leaving`.
+   */
   send(kind: string, message: object): void {
     const frames = framesOf(kind, JSON.stringify(message))
     if (frames.length > 1) return this.#sendInTurns(frames)
     this.#write(frames[0] as Buffer)
+  }
+
+  /** Leaves at once, and before all that is sent later, however long it is. */
+  sendWhole(kind: string, message: object): void {
+    this.#riding.push(...framesOf(kind, JSON.stringify(message)))
+    this.#flush()
   }
 
   sendFrame(bytes: Buffer): void {
@@ -55,7 +69,7 @@ export class Wire {
 
   /** Leaves with the next message. */
   sendLater(kind: string, message: object): void {
-    for (const each of framesOf(kind, JSON.stringify(message))) this.#riding.push(each)
+    this.#riding.push(...framesOf(kind, JSON.stringify(message)))
     // Not ended when the next message takes them along: each call would make and end one.
     this.#timer ??= setTimeout(() => {
       this.#timer = null
@@ -64,7 +78,25 @@ export class Wire {
   }
 
   beat(): void {
+    this.#beats.push(this.#written)
     this.#write(frame('P', ''))
+  }
+
+  /** Beats are answered in their order. */
+  beatAnswered(): void {
+    this.#arrived = this.#beats.shift() ?? this.#arrived
+  }
+
+  /** What may still be on its way. */
+  get underwayBytes(): number {
+    return this.#written - this.#arrived
+  }
+
+  /** Resolves when everything that was sent has left this process, or never will. */
+  get sent(): Promise<void> {
+    return (this.leaving ?? Promise.resolve()).then(
+      () => new Promise((resolve) => (this.closed ? resolve() : this.#output.write('', () => resolve()))),
+    )
   }
 
   /** True when the other side takes bytes more slowly than they come. */
@@ -79,20 +111,26 @@ export class Wire {
   }
 
   #flush(): void {
-    if (!this.closed) this.#output.write(Buffer.concat(this.#riding))
+    const bytes = Buffer.concat(this.#riding)
     this.#riding = []
+    this.#put(bytes)
   }
 
   #write(bytes: Buffer): void {
-    if (this.closed) return
-    if (this.#riding.length === 0) return void this.#output.write(bytes)
+    if (this.#riding.length === 0) return this.#put(bytes)
     this.#riding.push(bytes)
     this.#flush()
   }
 
+  #put(bytes: Buffer): void {
+    if (this.closed) return
+    this.#written += bytes.length
+    this.#output.write(bytes)
+  }
+
   /** The pieces of a long message, one after the other; what is short goes in between. */
   #sendInTurns(frames: readonly Buffer[]): void {
-    this.#sending = this.#sending.then(async () => {
+    const leaving = (this.leaving ?? Promise.resolve()).then(async () => {
       for (const each of frames) {
         if (this.closed) return
         this.#write(each)
@@ -105,6 +143,8 @@ export class Wire {
           for (const event of ['drain', 'close']) this.#output.on(event, goOn)
         })
       }
+      if (this.leaving === leaving) this.leaving = null
     })
+    this.leaving = leaving
   }
 }

@@ -13,6 +13,16 @@ export const SSH = [
   ['refuses a host whose key is not known, and names why', async ({ open }) =>
     assert.rejects(open({}, 'ssh://stranger'), { code: 'PLACE_REFUSED', message: /[Hh]ost key/ })],
   ['says that a host cannot be reached', async ({ open }) => assert.rejects(open({}, 'ssh://127.0.0.1:1'), { code: 'PLACE_UNREACHABLE' })],
+  ['is no master whose end would end the sessions of others', async ({ open, folder, ssh }) => {
+    const shared = ['-o', 'ControlMaster=auto', '-o', `ControlPath=${folder('master')}/%C`, '-F', ssh.config]
+    const engine = await open({ reach: { clientArgs: shared } })
+    const other = spawn('ssh', [...shared, 'far', 'echo began; read -r line; echo $line'], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const lines = createInterface({ input: other.stdout })[Symbol.asyncIterator]()
+    assert.equal((await lines.next()).value, 'began')
+    await engine.close()
+    other.stdin.end('still here\n')
+    assert.equal((await lines.next()).value, 'still here')
+  }],
   ['says that the disk there is full, leaves nothing, and arrives when it is not', async ({ open, folder }) => {
     const dir = folder('small')
     must('mount', ['-t', 'tmpfs', '-o', 'size=400k,mode=700', 'tmpfs', dir])

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { Transform, type Writable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { createReader, readOutput } from '../../src/reach/frames.js'
 import type { OpenLink } from '../../src/reach/near/link.js'
 import { uniqueSeconds } from '../engine/harness.js'
 import { linked, processesOf, runDirectory, temporaryFolder, until } from './harness.js'
@@ -345,3 +346,91 @@ function shiftedNode(folder: string, hours: number): string {
   writeFileSync(node, `#!/bin/sh\nexec '${process.execPath}' --require '${shift}' "$@"\n`, { mode: 0o700 })
   return node
 }
+
+test('what a reader takes while the link is greeted counts: its command is not held back for ever', async () => {
+  // Holds the second answer of each greeting back until the test lets it go.
+  let isHeld = false
+  const held: (() => void)[] = []
+  let came = 0
+  const through = (link: OpenLink): OpenLink => {
+    let answers = 0
+    const read = createReader((kind, payload) => (came += kind === 'O' ? readOutput(payload).bytes.length : 0))
+    const late = new Transform({
+      transform(chunk: Buffer, _, next) {
+        answers += 1
+        read(chunk)
+        if (!isHeld || answers !== 2) return next(null, chunk)
+        held.push(() => next(null, chunk))
+      },
+    })
+    return { ...link, input: link.input.pipe(late) }
+  }
+  const link = await linked({}, undefined, through)
+  const waiting: (() => void)[] = []
+  let isSlow = true
+  let bytes = 0
+  const running = link.engine.run({
+    command: 'head -c 4000000 /dev/zero',
+    timeoutMs: 20_000,
+    onBytes: (chunk) => {
+      bytes += chunk.bytes.length
+      if (isSlow) return new Promise((resolve) => waiting.push(() => resolve(undefined)))
+    },
+  })
+  await until(() => waiting.length > 0 && came >= 256 * 1024, 'the window is full')
+  isHeld = true
+  await link.cut()
+  await until(() => held.length > 0, 'the link is greeted')
+  isSlow = false
+  for (const take of waiting.splice(0)) take()
+  await until(() => bytes >= 256 * 1024, 'the reader has taken the window')
+  isHeld = false
+  for (const letGo of held) letGo()
+  expect(await running).toMatchObject({ status: 'completed' })
+  expect(bytes).toBe(4_000_000)
+})
+
+test('an interrupt that is given while there is no link is said with the next one, once', async () => {
+  const folder = temporaryFolder()
+  const link = await linked({ cwd: folder })
+  const session = await link.engine.session()
+  const command = "trap 'echo got >> got; kill $! 2>/dev/null' INT; touch began; sleep 1000 & wait $!; wait; echo over"
+  const run = session.stream({ command: `bash -c ${JSON.stringify(command)}`, timeoutMs: 20_000 })
+  await until(() => existsSync(join(folder, 'began')), 'the command runs')
+  link.blocked = true
+  await link.cut()
+  run.interrupt()
+  link.blocked = false
+  await run.outcome
+  expect(lines(join(folder, 'got'))).toBe(1)
+})
+
+test('a mistake in a listener costs neither the link nor the process', async () => {
+  const { engine, events, cut } = await linked()
+  const mistake = (): never => {
+    throw new Error('a mistake')
+  }
+  engine.onJobEvent(mistake)
+  engine.onLink(mistake)
+  const job = await engine.start({ command: 'echo shown; sleep 1000', pty: true })
+  const attached = await job.attach({ show: mistake, by: 'someone', size: null, readOnly: true })
+  expect(await attached.done).toBe('left')
+  await cut()
+  expect((await engine.run({ command: 'echo on' })).stdout).toBe('on\n')
+  expect(events.map(({ kind }) => kind)).toEqual(['down', 'up'])
+  await job.kill()
+})
+
+test('a start that was not answered is not said to be harmless to repeat; a look is', async () => {
+  const link = await linked({ reach: { linkWaitMs: 300 } })
+  const job = await link.engine.start({ command: 'sleep 1000' })
+  for (const pid of link.linkPids()) process.kill(pid, 'SIGSTOP')
+  const calls = [link.engine.start({ command: 'sleep 1000' }), job.send({ text: 'x' }), job.read()]
+  const said = Promise.all(calls.map((call) => call.then(String, (error: { hint: string }) => error.hint)))
+  link.blocked = true
+  await link.cut()
+  const look = expect.stringContaining('before you repeat it') as string
+  expect(await said).toEqual([look, look, 'Try again when the link is back.'])
+  link.blocked = false
+  await job.kill()
+})

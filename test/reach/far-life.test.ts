@@ -1,15 +1,15 @@
 /** How long an engine at a place lives: as long as a client has it, and not because one was cut off in the middle. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
 import { createReader, framesOf } from '../../src/reach/frames.js'
 import { proofOf, WIRE_VERSION } from '../../src/reach/messages.js'
 import { serveFar } from '../../src/reach/far/serve.js'
-import { temporaryFolder, until } from './harness.js'
+import { linked, temporaryFolder, until } from './harness.js'
 
 test('a client that is cut off while the engine is being made does not keep it for ever', async () => {
   const far = serve(500)
@@ -47,6 +47,31 @@ test('what a client says that fits nothing costs its link or its call, and no ot
   expect(other.heard.find(([kind]) => kind === 'R')?.[1]).toMatchObject({ value: { stdout: 'here\n' } })
   say(other.socket, 'B', { how: 'close' })
   expect(await far.ended).toBe(true)
+})
+
+test('an error that nothing expected ends the engine there, and its clients read why', async () => {
+  const file = join(temporaryFolder(), 'fail.cjs')
+  writeFileSync(file, `process.on('SIGUSR2', () => void Promise.reject(new Error('a bug of ours')))`)
+  const before = process.env['NODE_OPTIONS']
+  onTestFinished(() => {
+    if (before === undefined) delete process.env['NODE_OPTIONS']
+    else process.env['NODE_OPTIONS'] = before
+  })
+  process.env['NODE_OPTIONS'] = `--require ${file}`
+  const { engine, events } = await linked()
+  const session = await engine.session()
+  await session.run({ command: 'X=1' })
+  const running = engine.stream({ command: 'echo begun; sleep 1000' })
+  for await (const _ of running) break
+  const pid = engine.place?.pid as number
+  process.kill(pid, 'SIGUSR2')
+  const why = 'the engine there failed (Error: a bug of ours) and was ended'
+  expect((await running.outcome).end).toMatchObject({ kind: 'lost', reason: expect.stringContaining(why) })
+  const { stdout, notes } = await session.run({ command: 'echo "X=$X"' })
+  expect(stdout).toBe('X=\n')
+  expect(notes.map(({ text }) => text).join()).toContain(why)
+  expect(events).toContainEqual({ kind: 'gone', reason: why })
+  expect(engine.place?.pid).not.toBe(pid)
 })
 
 /** The far half in this process; its engine is made when the test says so. */

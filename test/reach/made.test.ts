@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { placeAt } from '../../src/reach/places/places.js'
 import { createReachEngine, madePlaces, sweepPlaces } from '../../src/reach/reach.js'
 import { recordsIn } from '../../src/reach/records.js'
+import { thisWorld } from '../../src/os/process/world.js'
 import { temporaryFolder, until } from './harness.js'
 
 const path = process.env['PATH']
@@ -22,6 +23,7 @@ function standIn(program: string, body: string) {
   return {
     words: () => readFileSync(join(dir, 'words'), 'utf8').trim().split('\n'),
     has: (file: string) => existsSync(join(dir, file)),
+    text: (file: string) => readFileSync(join(dir, file), 'utf8'),
     put: (file: string) => writeFileSync(join(dir, file), ''),
   }
 }
@@ -117,6 +119,52 @@ describe('a container', () => {
     expect(madePlaces(stateDir)).toEqual([])
   })
 
+  test('that another process is about to use again is not swept', async () => {
+    const docker = standIn('docker', 'exit 0')
+    const stateDir = join(temporaryFolder(), 'state')
+    const records = recordsIn(stateDir)
+    const about = { url: 'docker://?image=i', clientArgs: [], labels: {}, keptMs: 0 }
+    const made = records.made('aa', about)
+    made.write({ id: 'one' })
+    orphaned(stateDir, 'aa')
+    const lock = await records.lock('aa')
+    expect(await sweepPlaces(stateDir)).toEqual([])
+    lock.release()
+    expect(docker.words()).toEqual([''])
+    expect((await sweepPlaces(stateDir)).map(({ problem }) => problem)).toEqual([null])
+  })
+
+  test('that another process makes anew, or removes, is not written down by one that leaves', async () => {
+    standIn('docker', 'case $1 in run) echo id-1;; exec) shift 3; exec "$@";; esac')
+    const stateDir = join(temporaryFolder(), 'state')
+    const engine = await createReachEngine({ at: 'docker://?image=i', stateDir, reach: { ...reach, keep: 'k' } })
+    const [{ name } = { name: '' }] = madePlaces(stateDir)
+    const records = recordsIn(stateDir)
+    const lock = await records.lock(name)
+    const before = madePlaces(stateDir)
+    const { pid } = engine.place as { pid: number }
+    await engine.close()
+    expect(madePlaces(stateDir)).toEqual(before)
+    lock.release()
+    process.kill(pid, 'SIGTERM')
+  })
+
+  test('that was made on another machine which shares this home is left to that machine', async () => {
+    const docker = standIn('docker', 'exit 0')
+    const stateDir = join(temporaryFolder(), 'state')
+    const about = { url: 'docker://?image=i', clientArgs: [], labels: {}, keptMs: 0 }
+    recordsIn(stateDir).made('aa', about).write({ id: 'one' })
+    const file = join(stateDir, 'reach', 'made-aa.json')
+    const { boot, host } = thisWorld()
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(boot, 'another-boot').replaceAll(host, 'another-host'))
+    orphaned(stateDir, 'aa')
+    expect(await sweepPlaces(stateDir)).toEqual([])
+    // A process here that joins it keeps it listed for the other one.
+    recordsIn(stateDir).made('aa', about).write({ id: 'one' })
+    expect(madePlaces(stateDir).map(({ users }) => users.map((user) => user.host))).toEqual([['another-host', host]])
+    expect(docker.words()).toEqual([''])
+  })
+
   test('is not made again by a link that was tried while its engine was closed', async () => {
     // The second link waits until the container was removed.
     const docker = standIn(
@@ -175,4 +223,70 @@ esac`,
   await at('k8s://agents/?template=pod.yaml', made).acquire()
   expect(made.read()).toMatchObject({ uid: 'uid-2', podUid: 'uid-2' })
   expect(kubectl.words().some((line) => line.includes(`delete --raw ${where}`))).toBe(true)
+})
+
+test('a pod is written down before it is there, so that one whose maker was killed is swept once it is', async () => {
+  const pod = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {} })
+  const making = `case "$*" in
+*dry-run*) echo '${pod}';;
+*"create -f - "*) cat > body; touch began; while [ ! -e go ]; do sleep 0.02; done; echo uid-1;;
+*"get pod"*) echo uid-1;;
+esac`
+  const kubectl = standIn('kubectl', making)
+  const made = memory()
+  const acquired = at('k8s://agents/?template=pod.yaml', made).acquire()
+  await until(() => kubectl.has('began'), 'it is being made')
+  const asWritten = made.read() as Record<string, string>
+  kubectl.put('go')
+  await acquired
+  expect(made.read()).toMatchObject({ path: asWritten['path'], uid: 'uid-1', podUid: 'uid-1' })
+
+  const there = (name: string): string =>
+    JSON.stringify({ kind: 'Pod', metadata: { uid: 'uid-1', labels: { 'cerith/name': name } } })
+  const looking = (name: string): string => `case "$*" in
+*"get --raw"*) [ -e there ] && echo '${there(name)}' || { echo "Error from server (NotFound)" >&2; exit 1; };;
+*"delete --raw"*) cat > deleted;;
+esac`
+  const later = standIn('kubectl', looking('n'))
+  const release = async (record: Record<string, string>) => {
+    const killed = memory(record)
+    await at('k8s://agents/?template=pod.yaml', killed).release()
+    return killed.read()
+  }
+  // Its client may still be at work.
+  expect(await release(asWritten)).toEqual(asWritten)
+  expect(later.has('deleted')).toBe(false)
+  later.put('there')
+  expect(await release(asWritten)).toBeNull()
+  expect(later.words().at(-1)).toBe(`delete --raw ${asWritten['path']} -f -`)
+  expect(later.text('deleted')).toContain('"uid":"uid-1"')
+  const late = standIn('kubectl', looking('n'))
+  expect(await release({ ...asWritten, until: '1' })).toBeNull()
+  const others = standIn('kubectl', looking('another'))
+  others.put('there')
+  expect(await release(asWritten)).toBeNull()
+  expect([late, others].map(({ has }) => has('deleted'))).toEqual([false, false])
+  standIn('kubectl', 'echo "Unable to connect to the server" >&2; exit 1')
+  await expect(release(asWritten)).rejects.toMatchObject({ code: 'PLACE_UNREACHABLE' })
+})
+
+test('a pod whose making was not answered is removed, or stays written down', async () => {
+  const pod = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {} })
+  const there = JSON.stringify({ kind: 'Pod', metadata: { uid: 'uid-1', labels: { 'cerith/name': 'n' } } })
+  const client = (get: string): string => `case "$*" in
+*dry-run*) echo '${pod}';;
+*"create -f - "*) echo "Unable to connect to the server: net/http: TLS handshake timeout" >&2; exit 1;;
+*"get --raw"*) ${get};;
+*"delete --raw"*) cat > deleted;;
+esac`
+  const kubectl = standIn('kubectl', client(`echo '${there}'`))
+  const made = memory()
+  await expect(at('k8s://agents/?template=pod.yaml', made).acquire()).rejects.toMatchObject({
+    code: 'PLACE_UNREACHABLE',
+  })
+  expect(kubectl.has('deleted')).toBe(true)
+  expect(made.read()).toBeNull()
+  standIn('kubectl', client('echo "Unable to connect to the server" >&2; exit 1'))
+  await expect(at('k8s://agents/?template=pod.yaml', made).acquire()).rejects.toThrow(/TLS handshake timeout/)
+  expect(made.read()).toMatchObject({ kind: 'k8s', path: '/api/v1/namespaces/agents/pods/cerith-n' })
 })

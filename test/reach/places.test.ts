@@ -17,6 +17,7 @@ describe('words', () => {
       'ForwardX11=no',
       'ClearAllForwardings=yes',
       'BatchMode=yes',
+      'ControlMaster=no',
       'PermitLocalCommand=no',
       'SendEnv=-*',
       'Tunnel=no',
@@ -102,6 +103,7 @@ test.each([
 
 test.each([
   ['ssh://h', 'h: Permission denied (publickey).', 'refused'],
+  ['ssh://h', 'bash: /opt/tools/env.sh: Permission denied\nConnection reset by 192.0.2.1 port 22', 'retry'],
   ['ssh://h', 'Host key verification failed.', 'refused'],
   ['ssh://h', 'ssh: connect to host h port 22: Connection refused', 'retry'],
   ['docker://c', 'Error response from daemon: No such container: c', 'gone'],

@@ -19,7 +19,7 @@ import {
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { tarOf } from '../../src/reach/arrive/archive.js'
@@ -29,9 +29,10 @@ import { arrivalScript, batchScript, BOOT } from '../../src/reach/arrive/script.
 import { createNearEngine } from '../../src/reach/near/engine.js'
 import type { Place } from '../../src/reach/places/place.js'
 import { placeAt } from '../../src/reach/places/places.js'
-import { createReachEngine, sweepPlaces } from '../../src/reach/reach.js'
+import { createReachEngine, madePlaces, sweepPlaces } from '../../src/reach/reach.js'
 import { recordsIn } from '../../src/reach/records.js'
 import { processFacts } from '../../src/os/process/proc.js'
+import { thisWorld } from '../../src/os/process/world.js'
 import { linked, processesOf, runDirectory, temporaryFolder, until } from './harness.js'
 
 const isRoot = process.getuid?.() === 0
@@ -131,6 +132,7 @@ describe('directories there', () => {
       marker: 'm',
       code: 'c',
       runtime: 'r',
+      files: [],
       name: 'n',
       leaseMs: 1,
       beatMs: 1,
@@ -245,7 +247,7 @@ describe('arrival', () => {
   /** Plays the near side against the script: says how much comes, sends this, and closes. */
   const upload = async (uploadDir: string, bytes: Buffer, claimed: number): Promise<string> => {
     const settings = { marker: 'm', code: 'c', runtime: 'r', name: 'n', salt: 's', leaseMs: 1, beatMs: 1, use: 'there' }
-    const script = arrivalScript({ ...settings, uploadDir, start: 'here' })
+    const script = arrivalScript({ ...settings, files: [], uploadDir, start: 'here' })
     const shell = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore'] })
     let said = ''
     shell.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
@@ -253,6 +255,23 @@ describe('arrival', () => {
     await once(shell, 'close')
     return said
   }
+
+  test('an upload of which something was removed since is brought again, also below an engine that runs', async () => {
+    const uploadDir = join(temporaryFolder(), 'code')
+    const first = await linked({ reach: { uploadDir } })
+    const code = join(uploadDir, readdirSync(uploadDir).find((name) => /^[0-9a-f]{64}-/.test(name)) as string)
+    const chunk = join(code, 'dist/chunks', readdirSync(join(code, 'dist/chunks'))[0] as string)
+    rmSync(chunk)
+    const second = await linked({ reach: { uploadDir } })
+    expect((await second.engine.run({ command: 'echo here' })).stdout).toBe('here\n')
+    expect(existsSync(chunk)).toBe(true)
+    const helper = join(code, `dist/native/cerith-helper-linux-${process.arch}`)
+    rmSync(helper)
+    await first.cut()
+    expect((await first.engine.run({ command: 'echo still' })).stdout).toBe('still\n')
+    expect(existsSync(helper)).toBe(true)
+    expect(readdirSync(uploadDir)).toEqual([basename(code)])
+  })
 
   test('an upload that was cut off is not used, not even when it ends between two files; nothing of it stays', async () => {
     const uploadDir = join(temporaryFolder(), 'code')
@@ -508,6 +527,30 @@ esac`,
     expect(both.users).toEqual([living, ...record.users])
     writeFileSync(file, JSON.stringify({ ...both, users: [living, { pid: process.pid, start: '1' }] }))
     expect(await sweepPlaces(stateDir)).toEqual([])
+  })
+
+  test('what a process on another machine uses is not swept here, what one before the restart used is', async () => {
+    inPlaceOf('docker', 'true')
+    const stateDir = join(temporaryFolder(), 'state')
+    const about = { url: 'docker://?image=i', clientArgs: [], labels: {}, keptMs: 0 }
+    const here = thisWorld()
+    const worlds = { aa: { boot: 'another', host: 'another' }, bb: { ...here, boot: 'before' }, cc: here }
+    for (const [name, world] of Object.entries(worlds)) {
+      recordsIn(stateDir).made(name, about).write({ kind: 'docker', id: name })
+      const file = join(stateDir, 'reach', `made-${name}.json`)
+      const record = JSON.parse(readFileSync(file, 'utf8')) as { users: object[] }
+      const users = [{ ...record.users[0], ...world }]
+      writeFileSync(file, JSON.stringify({ ...record, users, usedAt: Date.now() - 60_000 }))
+    }
+    expect(madePlaces(stateDir).map(({ name, isOrphan }) => [name, isOrphan])).toEqual([
+      ['aa', false],
+      ['bb', true],
+      ['cc', false],
+    ])
+    expect((await sweepPlaces(stateDir)).map(({ name }) => name)).toEqual(['bb'])
+    // A process here that joins does not make it forget the one there, though both have the same number.
+    recordsIn(stateDir).made('aa', about).touch()
+    expect(madePlaces(stateDir)[0]?.users.map(({ host }) => host)).toEqual(['another', here.host])
   })
 
   test('what is kept is not swept before its time, and a clock that was wrong keeps nothing for ever', async () => {

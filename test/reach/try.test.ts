@@ -34,3 +34,29 @@ test.skipIf(!canConfine)('what was tried elsewhere counts when somebody here agr
     await engine.close()
   }
 })
+
+test.skipIf(!canConfine)('what an engine tried that is kept there is settled by one of other settings', async () => {
+  const cwd = temporaryFolder()
+  const stateDir = join(temporaryFolder(), 'state')
+  const reach = { keep: 'a person' }
+  const tried = { cwd, stateDir, reach, sandbox: { profile: 'workspace', try: true } } as const
+  const settling = { cwd, stateDir, reach }
+  for (const how of ['accept', 'discard'] as const) {
+    const first = await createEngine(tried)
+    await first.run({ command: `echo made >${how}` })
+    const session = await first.session('w')
+    await session.run({ command: 'X=5' })
+    const { id } = await first.changes()
+    await first.close()
+    const second = await createEngine(settling)
+    const done = how === 'accept' ? await second.accept({ id, ask: async () => 'once' }) : await second.discard({ id })
+    expect(done).toMatchObject({ id })
+    await second.close()
+    expect(existsSync(join(cwd, how))).toBe(how === 'accept')
+    // It was kept, and its session with it.
+    const third = await createEngine(tried)
+    expect((await (await third.session('w')).run({ command: 'echo $X' })).stdout).toBe('5\n')
+    process.kill(third.place?.pid as number, 'SIGTERM')
+    await third.close()
+  }
+})

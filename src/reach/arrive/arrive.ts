@@ -4,8 +4,9 @@ import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
 import { ShellError } from '../../contract/errors.js'
 import type { ReachOptions } from '../../contract/place.js'
+import { within } from '../../engine/services/within.js'
 import { startClient, type Client, type ClientEnd } from '../../os/process/client.js'
-import { builtAt, builtPackage, farFiles, helperPlatforms } from '../../os/package/shipment.js'
+import { builtAt, builtPackage, farFiles, helperPlatforms, type PackageFile } from '../../os/package/shipment.js'
 import { foreignRuntime, ownRuntime, type RuntimeArchive } from '../../os/package/runtime-archive.js'
 import type { OpenLink } from '../near/link.js'
 import { lastWords, type Place } from '../places/place.js'
@@ -65,6 +66,7 @@ async function attempt(
     marker,
     code: code.digest,
     runtime: runtime?.digest ?? 'none',
+    files: code.files,
     name,
     salt,
     leaseMs: reach.leaseMs ?? 600_000,
@@ -160,9 +162,7 @@ async function nextWords(
 async function unanswered(client: Client, ms: number, noise: () => string): Promise<ClientEnd> {
   // Another shell that a profile has started may read its whole input first: at its end it says what it makes of it.
   client.input.end()
-  let timer: NodeJS.Timeout | undefined
-  await Promise.race([client.closed, new Promise((resolve) => (timer = setTimeout(resolve, LAST_WORDS_MS)))])
-  clearTimeout(timer)
+  await within(client.closed, LAST_WORDS_MS)
   // Without lines that only point at the one before.
   const words = (text: string): string => lastWords(text.slice(-MAX_SAID).replace(/^[^\p{L}\d]*$/gmu, ''), 2)
   const came = [client.said, noise()].map(words).filter((text) => text !== '')
@@ -235,6 +235,7 @@ function isNewEnough(version: string): boolean {
 
 interface CodeArchive {
   readonly digest: string
+  readonly files: readonly PackageFile[]
   readonly platforms: readonly string[]
   /** For one kind of machine, without the helpers of the others. */
   bytes(architecture: string): Promise<Buffer>
@@ -264,6 +265,7 @@ function codeArchive(url: string): CodeArchive {
   }
   const archive: CodeArchive = {
     digest,
+    files,
     platforms: helperPlatforms(dist),
     bytes(architecture) {
       const bytes = made.get(architecture) ?? pack(architecture)

@@ -20,6 +20,8 @@ export interface ScriptSettings {
    */
   readonly code: string
   readonly runtime: string
+  /** Of the code. */
+  readonly files: readonly { readonly path: string; readonly architecture?: string }[]
   /** Of the run directory: random, and known to the near side only. */
   readonly name: string
   /** Part of the names in directories that others can write to. */
@@ -42,12 +44,20 @@ export function arrivalScript(settings: ScriptSettings): string {
 case $(uname -m) in x86_64|amd64) a=x64;; aarch64|arm64) a=arm64;; armv[78]*) a=arm;; *) a=$(uname -m);; esac
 C=${code}-$a T=${runtime} U=${quoteWord(use)} L=${Math.round(leaseMs)}
 H=$B/$C/dist/native/cerith-helper-linux-$a
+${FILES(settings.files)}
+sent() { if [ -f "$B/$T/ld" ]; then "$B/$T/ld" --library-path "$B/$T/lib" "$B/$T/node" "$@"; else "$B/$T/node" "$@"; fi; }
+# What cleans directories like /var/tmp removes files that were not used for long, one by one.
+has() {
+  [ -d "$B/$1" ] || return 1
+  if [ "$1" = "$T" ]; then sent --version >/dev/null 2>&1; return; fi
+  for f in $F; do [ -f "$B/$C/$f" ] || return 1; done
+}
 code=need rt=need live=none v=none
-[ -d "$B/$C" ] && code=have
-[ -d "$B/$T" ] && rt=have
-[ $code = have ] && "$H" probe "$R/sock" 2>/dev/null && live=live
+has "$C" && code=have
+[ -x "$H" ] && "$H" probe "$R/sock" 2>/dev/null && live=live
 case $U in auto|there) N=$(command -v node);; send) N=;; *) N=$U;; esac
 [ $live = none ] && [ -n "$N" ] && v=$("$N" --version 2>/dev/null)
+[ $live = none ] && has "$T" && rt=have
 echo "$M look $(uname -s) $a $code $live $rt \${v:-none}"
 read -r n k u || exit 1
 if [ "$n" != 0 ]; then
@@ -56,7 +66,13 @@ if [ "$n" != 0 ]; then
   t=$B/t$(uname -n)-$$
   # The last entry says that the archive is whole: tar takes one that ends between two files for a good one.
   { mkdir "$t" && head -c "$n" | gzip -d | tar -xf - -C "$t" && [ -f "$t/whole" ]; } || { rm -rf "$t"; fail unpack "$B"; }
-  for d in "$C" "$T"; do [ ! -d "$t/$d" ] || [ -d "$B/$d" ] || mv "$t/$d" "$B/$d"; done
+  for d in "$C" "$T"; do
+    [ -d "$t/$d" ] || continue
+    # Another arrival may have brought it meanwhile.
+    ! has "$d" || continue
+    [ ! -d "$B/$d" ] || mv "$B/$d" "$t/old$d"
+    [ -d "$B/$d" ] || mv "$t/$d" "$B/$d"
+  done
   rm -rf "$t"
 fi
 "$H" version >/dev/null 2>&1 || fail helper "$H"
@@ -68,13 +84,22 @@ if [ $live = none ]; then
   if [ "$u" != sent ]; then set -- "$N"
   elif [ -f "$B/$T/ld" ]; then set -- "$B/$T/ld" --library-path "$B/$T/lib" "$B/$T/node"
   else set -- "$B/$T/node"; fi
-  set -- "$@" --single-threaded --optimize-for-size --max-semi-space-size=1 --expose-gc "$B/$C/dist/far.js" "$R" "$B" "$L"
+  set -- "$@" --single-threaded --optimize-for-size --max-semi-space-size=1 --no-memory-reducer --expose-gc
+  set -- "$@" "$B/$C/dist/far.js" "$R" "$B" "$L"
   ${start === 'here' ? START_HERE : START_BATCH}
 fi
 unset k
 echo "$M $s"
 exec "$H" link "$R/sock" $wait "$R/log" "$R/pid" ${SILENT_BEATS * beatMs}
 `
+}
+
+/** Sets $F: those that this kind of machine has. */
+function FILES(files: ScriptSettings['files']): string {
+  const named = (of: string | undefined): string =>
+    files.flatMap(({ path, architecture }) => (architecture === of ? [path] : [])).join(' ')
+  const kinds = [...new Set(files.flatMap(({ architecture }) => architecture ?? []))]
+  return `F="${named(undefined)}"\ncase $a in ${kinds.map((kind) => `${kind}) F="$F ${named(kind)}";;`).join(' ')} esac`
 }
 
 /**

@@ -73,7 +73,7 @@ export class FarClient {
   constructor(id: string, engine: Engine) {
     this.id = id
     this.#engine = engine
-    this.questions = new Questions({ say: (question) => this.#wire?.send('Q', question) })
+    this.questions = new Questions((question) => this.#wire?.send('Q', question))
   }
 
   /** An entry of the audit log is written near. */
@@ -83,6 +83,11 @@ export class FarClient {
 
   get isConnected(): boolean {
     return this.#wire !== null
+  }
+
+  /** Resolves when all that was said to it has left this process. */
+  get sent(): Promise<void> {
+    return this.#wire?.sent ?? Promise.resolve()
   }
 
   /** A link of this client is up; gives the pending calls that have begun. */
@@ -99,11 +104,11 @@ export class FarClient {
 
   /** What the cut kept from near: news, results, questions, and how much live output was lost. */
   catchUp(wire: Wire, hello: Hello): void {
-    for (const each of this.#news) wire.send('E', each)
+    for (const each of this.#news) wire.sendWhole('E', each)
     for (const { id, seen, taken } of hello.pending) {
       const call = this.#calls.get(id)
       call?.live?.resume(wire, seen, taken)
-      if (call?.result) wire.send('R', call.result)
+      if (call) this.#sayResult(call, wire)
     }
     this.questions.repeat()
   }
@@ -119,13 +124,17 @@ export class FarClient {
     this.#wire?.sendLater('E', kept)
   }
 
+  failed(failure: string): void {
+    this.#tell({ failure })
+  }
+
   listen(): void {
     this.#unlisten ??= this.#engine.onJobEvent((job) => this.#tell({ job }))
   }
 
   #tell(news: Omit<News, 'n'>): void {
     const kept = this.#keep(news)
-    this.#wire?.send('E', kept)
+    this.#wire?.sendWhole('E', kept)
   }
 
   #keep(news: Omit<News, 'n'>): News {
@@ -207,7 +216,7 @@ export class FarClient {
     const settle = (result: ResultMessage): void => {
       call.live?.flush()
       call.result = result
-      this.#wire?.send('R', result)
+      if (this.#wire) this.#sayResult(call, this.#wire)
     }
     const row = Object.hasOwn(FAR_VERBS, verb) ? FAR_VERBS[verb as VerbName] : null
     if (!row) return settle({ id, error: { name: 'Error', message: `The engine there does not know ${verb}` } })
@@ -293,6 +302,16 @@ export class FarClient {
         return void call.attachment?.leave()
       default:
         throw new BadFrame(`${String(stop.how)} stops nothing`)
+    }
+  }
+
+  #sayResult(call: FarCall, wire: Wire): void {
+    try {
+      if (call.result) wire.send('R', call.result)
+    } catch (error) {
+      // More than one message carries: that is the result.
+      call.result = { id: call.id, error: errorToWire(error) }
+      wire.send('R', call.result)
     }
   }
 

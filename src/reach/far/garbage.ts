@@ -1,7 +1,8 @@
 /**
  * Keeps an engine at a place small: in a pause between calls it gives back what the calls before have left. Not while
  * calls follow each other: collecting takes milliseconds, and with the garbage goes what V8 had compiled. V8 itself
- * lets no more than 2 MB gather there (`--optimize-for-size`).
+ * lets no more than 2 MB gather there (`--optimize-for-size`), and does not follow one collection by another in the
+ * middle of the calls that come then (`--no-memory-reducer`).
  */
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
 

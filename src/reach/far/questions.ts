@@ -9,21 +9,17 @@ import { errorFromWire, type Answer, type Question } from '../messages.js'
 
 type Asked = Question extends infer Q ? (Q extends Question ? Omit<Q, 'n'> : never) : never
 
-/** Where a question is sent: the link of a client, up or down. */
-export interface Asker {
-  say(question: Question): void
-}
-
 /** The call in whose name the code runs right now. */
 export const currentCall = new AsyncLocalStorage<{ readonly id: number; readonly questions: Questions }>()
 
 export class Questions {
-  readonly #asker: Asker
+  /** Sends a question over the link of the client; while the link is down, nothing is sent. */
+  readonly #say: (question: Question) => void
   readonly #open = new Map<number, { question: Question; settle(answer: Answer): void }>()
   #next = 1
 
-  constructor(asker: Asker) {
-    this.#asker = asker
+  constructor(say: (question: Question) => void) {
+    this.#say = say
   }
 
   ask(about: Asked): Promise<unknown> {
@@ -31,7 +27,7 @@ export class Questions {
     return new Promise((resolve, reject) => {
       const settle = ({ value, error }: Answer): void => (error ? reject(errorFromWire(error)) : resolve(value))
       this.#open.set(question.n, { question, settle })
-      this.#asker.say(question)
+      this.#say(question)
     })
   }
 
@@ -43,7 +39,7 @@ export class Questions {
 
   /** After a cut: what was asked and not answered is asked again. */
   repeat(): void {
-    for (const { question } of this.#open.values()) this.#asker.say(question)
+    for (const { question } of this.#open.values()) this.#say(question)
   }
 
   /** The client is gone for good. */

@@ -15,6 +15,7 @@ import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
+import { within } from '../../engine/services/within.js'
 import { processFacts } from '../../os/process/proc.js'
 import { bootId } from '../../os/process/world.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
@@ -37,6 +38,9 @@ export interface FarSettings {
   /** 32 bytes in hex. */
   readonly key: string
   readonly createEngine: (options: EngineOptions) => Promise<Engine>
+  readonly leaveTry?: (engine: Engine) => Promise<void>
+  /** Resolves with an error that nothing expected: the clients are told why, and serving rejects with it. */
+  readonly failed?: Promise<unknown>
 }
 
 /** When no client proves the key for so long, the engine ends. */
@@ -44,8 +48,11 @@ const FIRST_CLIENT_MS = 60_000
 const HANDSHAKE_MS = 10_000
 const MAX_STRANGERS = 16
 const MAX_UNWRITTEN = 10_000
+const MAX_FAILURE = 300
 /** A call that does not end with its engine is not waited for. */
 const TOLD_MS = 1_000
+/** A client waits 15 s for the end of its engine. */
+const SENT_MS = 10_000
 
 /** Resolves when the engine has closed; false when another one has the place already. */
 export async function serveFar(settings: FarSettings): Promise<boolean> {
@@ -57,7 +64,11 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
   let made: { readonly digest: string; readonly engine: Promise<Engine> } | null = null
   let lease: NodeJS.Timeout | null = null
   let finish!: () => void
-  const finished = new Promise<void>((resolve) => (finish = resolve))
+  let fail!: (error: unknown) => void
+  const finished = new Promise<void>((resolve, reject) => {
+    finish = resolve
+    fail = reject
+  })
 
   const wait = (ms: number): void => {
     if (lease) clearTimeout(lease)
@@ -80,8 +91,9 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
       // What still runs settles as closed, and its client hears of it.
       const problem = await engine?.close().catch((error: unknown) => error)
       // Not before each client was told what came of its calls.
-      const told = Promise.all([...clients.values()].map((client) => client.end()))
-      await Promise.race([told, new Promise((next) => setTimeout(next, TOLD_MS))])
+      await within(Promise.all([...clients.values()].map((client) => client.end())), TOLD_MS)
+      // And has what it was told: with this process goes what did not leave it.
+      await within(Promise.all([...clients.values()].map((client) => client.sent)), SENT_MS)
       setImmediate(finish)
       return problem
     })())
@@ -122,6 +134,8 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
       audit,
     })
     made = { digest, engine }
+    // What reading the code has left goes while the launcher starts, which takes as long.
+    setImmediate(() => globalThis.gc?.())
     engine.catch(() => (made = null))
     return engine
   }
@@ -166,7 +180,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
         if (!isProof(hello.proof, proofOf(key, 'near', greeting.client, greeting.nonce, nonce)))
           throw new BadFrame('a wrong proof')
         known()
-        if (!isStranger) void welcome(greeting, hello, wire, socket).then((accepted) => (client = accepted))
+        void welcome(greeting, hello, wire, socket).then((accepted) => (client = accepted))
       }),
       () => socket.destroy(),
     )
@@ -197,7 +211,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
         socket.destroy()
         return null
       }
-      // Cut off meanwhile: a client that nobody hears of again would keep the engine for ever.
+      // The link was cut while the engine was made: a client without a link never leaves, and would keep the engine.
       if (wire.closed) return null
       let client = clients.get(greeting.client)
       const isKnown = client !== undefined
@@ -219,7 +233,12 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     }
   }
 
-  /** Said in so many words: what a profile there has started may hold the connection for long. */
+  /** What was tried may be settled by an engine of other settings. What still runs in its room keeps it. */
+  const vacate = async (): Promise<void> => {
+    const engine = await made?.engine.catch(() => null)
+    if (engine) await settings.leaveTry?.(engine).catch(() => {})
+  }
+  /** The near side ends its client at this word: a process that a profile has started may keep the connection open. */
   const leave = (client: FarClient, wire: Wire, said: { error?: WireError }): void => {
     wire.send('B', said)
     sockets.get(client)?.end()
@@ -229,12 +248,18 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     if (how === 'keep') {
       clients.delete(client.id)
       void client.end()
-      return leave(client, wire, {})
+      return void Promise.all([wire.sent, vacate()]).then(() => leave(client, wire, {}))
     }
     void close().then((problem) => leave(client, wire, problem ? { error: errorToWire(problem) } : {}))
   }
 
   process.once('SIGTERM', () => void close())
+  void settings.failed?.then(async (error) => {
+    for (const client of clients.values()) client.failed(String(error).slice(0, MAX_FAILURE))
+    const sent = Promise.all([...clients.values()].map((client) => client.sent))
+    await Promise.race([sent, new Promise((next) => setTimeout(next, TOLD_MS))])
+    fail(error)
+  })
   const server = createServer(meet)
   if (!(await listenAlone(server, path))) return false
   wait(Math.max(FIRST_CLIENT_MS, settings.leaseMs))

@@ -2,7 +2,6 @@
 import type { AcceptOptions } from '../../contract/changes.js'
 import { ShellError } from '../../contract/errors.js'
 import type { RunRequest } from '../../contract/request.js'
-import type { TokenKind } from '../../contract/secret.js'
 import type { Verdict } from '../../contract/verdict.js'
 import { decide, type AskDesk, type Decided } from '../../engine/plan/ask.js'
 import type { EngineOptions } from '../../engine/services/options.js'
@@ -69,15 +68,7 @@ export class Answers {
     return given
   }
 
-  async #secret({
-    call: id,
-    kind,
-    name,
-  }: {
-    call: number | null
-    kind: TokenKind
-    name: string
-  }): Promise<string | null> {
+  async #secret({ call: id, kind, name }: Question & { ask: 'secret' }): Promise<string | null> {
     const { url, secrets, options } = this.#settings
     const token = `{{${kind}:${name}}}`
     const call = id === null ? null : (this.#settings.call(id) ?? null)

@@ -25,6 +25,9 @@ const CONFIRM_EVERY = 64
 /** Fields that are points in time: of jobs, sessions and tries. */
 const TIMES: ReadonlySet<string> = new Set(['startedAt', 'endedAt'])
 
+/** Orders that change a call for good; the others are not repeated after a cut. */
+const LASTING: ReadonlySet<StopMessage['how']> = new Set(['kill', 'background', 'abort', 'live', 'leave', 'resize'])
+
 /** What a caller wants to hear of its call besides the result. */
 export interface CallListener {
   onOutput?(chunk: ByteChunk, confirm: () => void): void
@@ -61,6 +64,10 @@ export interface PendingCall {
   seen: number
   /** Live output that its reader has not taken yet. */
   unread: number
+  /** What its reader has taken, as far as it was told there. */
+  told: number
+  /** It left in pieces. */
+  leaving: Promise<void> | null
   timer: NodeJS.Timeout | null
   /** What must be said again after a cut: orders that change the call for good. */
   readonly orders: Map<StopMessage['how'], Omit<StopMessage, 'id'>>
@@ -129,14 +136,30 @@ export class Calls {
   order(call: PendingCall, order: Omit<StopMessage, 'id'>): void {
     if (!this.#pending.has(call.id)) return
     if (!call.isSent && order.how === 'abort') return this.#withdraw(call)
-    if (['kill', 'background', 'abort', 'live', 'leave'].includes(order.how)) call.orders.set(order.how, order)
-    const wire = this.#settings.wire()
-    if (wire && call.isSent) wire.send('X', { id: call.id, ...order })
+    const wire = call.isSent ? this.#settings.wire() : null
+    if (LASTING.has(order.how) || (!wire && order.how === 'interrupt')) call.orders.set(order.how, order)
+    if (wire) this.#say(wire, call, order)
+  }
+
+  /** An order that overtakes its call would be one for nothing. */
+  #say(wire: Wire, call: PendingCall, order: Omit<StopMessage, 'id'>): void {
+    const say = (): void => wire.send('X', { id: call.id, ...order })
+    if (call.leaving) void call.leaving.then(say)
+    else say()
+  }
+
+  #repeatOrders(wire: Wire, call: PendingCall): void {
+    for (const order of call.orders.values()) this.#say(wire, call, order)
+    // Said once: it changes nothing for good.
+    call.orders.delete('interrupt')
   }
 
   hello(): Hello['pending'] {
     const sent = this.#pending.values().filter(({ isSent }) => isSent)
-    return sent.map(({ id, seen, unread }) => ({ id, seen, taken: seen - unread }))
+    return sent.map((call) => {
+      call.told = call.seen - call.unread
+      return { id: call.id, seen: call.seen, taken: call.told }
+    })
   }
 
   /** The same engine as before: what arrived goes on, what did not is sent now. */
@@ -148,7 +171,11 @@ export class Calls {
       if (call.isSent && !begun.has(call.id) && call.isGivenUp)
         this.#end(call, { kind: 'gone', why: 'it never arrived there' })
       else if (!call.isSent || !begun.has(call.id)) this.#send(wire, call)
-      for (const order of begun.has(call.id) ? call.orders.values() : []) wire.send('X', { id: call.id, ...order })
+      else {
+        // What its reader took since the hello.
+        this.#grant(wire, call, call.seen - call.unread - call.told)
+        this.#repeatOrders(wire, call)
+      }
     }
   }
 
@@ -215,7 +242,8 @@ export class Calls {
         if (call.unread > MAX_UNREAD) throw new BadFrame('more output than was asked for')
         const confirm = (): void => {
           call.unread -= length
-          this.#settings.wire()?.send('W', { id, bytes: length })
+          const wire = this.#settings.wire()
+          if (wire) this.#grant(wire, call, length)
         }
         const bytes = this.#settings.masker()?.maskBytes(raw) ?? raw
         if (call.isGivenUp || !call.listener.onOutput) confirm()
@@ -245,6 +273,11 @@ export class Calls {
     }
   }
 
+  #grant(wire: Wire, call: PendingCall, bytes: number): void {
+    if (bytes > 0) wire.send('W', { id: call.id, bytes })
+    call.told += bytes
+  }
+
   #confirm(ids: readonly number[]): void {
     this.#settings.wire()?.sendLater('A', { ids, heard: this.heard })
   }
@@ -259,12 +292,13 @@ export class Calls {
     try {
       wire.send('C', call.message)
       call.isSent = true
+      call.leaving = wire.leaving
     } catch (error) {
       // It has more bytes than a message may have: it is not sent, now or later.
       this.#close(call)
       return call.settle({ id: call.id, error: errorToWire(error) })
     }
-    for (const order of call.orders.values()) wire.send('X', { id: call.id, ...order })
+    this.#repeatOrders(wire, call)
   }
 
   #giveUpLater(call: PendingCall): void {
@@ -320,6 +354,8 @@ function makeCall(id: number, name: string, message: CallMessage, listener: Call
     isGivenUp: false,
     seen: 0,
     unread: 0,
+    told: 0,
+    leaving: null,
     timer: null,
     orders: new Map(),
   }

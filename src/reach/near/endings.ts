@@ -86,9 +86,9 @@ export class Endings {
 }
 
 /** What a call that runs nothing throws when it was lost. */
-export function lossError(url: string, { loss }: CallLost): ShellError {
+export function lossError(url: string, { loss }: CallLost, verb: string): ShellError {
   if (loss.kind === 'not-started') return notStartedError(url, loss.downMs, loss.why)
-  if (loss.kind === 'unanswered') return unansweredError(url, loss.downMs)
+  if (loss.kind === 'unanswered') return unansweredError(url, loss.downMs, verb)
   return new ShellError(
     'PLACE_GONE',
     `The call to ${url} was lost: ${loss.why}`,

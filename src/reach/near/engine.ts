@@ -6,6 +6,8 @@ import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
 import type { Accepted, Changes, Discarded, TryInfo } from '../../contract/changes.js'
 import type { Engine, RunHandle, Session, SessionInfo } from '../../contract/engine.js'
+import { visible } from '../../output/terminal/visible.js'
+import { attempt } from '../../contract/attempt.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
 import { LIMITS } from '../../contract/limits.js'
@@ -28,6 +30,7 @@ import { checkSessionName } from '../../engine/plan/wrong-value.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import { SecretStore } from '../../engine/services/secret-store.js'
+import { within } from '../../engine/services/within.js'
 import { secretsFace } from '../../engine/secrets-face.js'
 import { BadFrame } from '../frames.js'
 import { errorFromWire, pack, type CallMessage, type Question, type Welcome, type WireError } from '../messages.js'
@@ -54,6 +57,8 @@ export interface NearSettings {
   release(): Promise<void>
 }
 
+/** Of what a place says about the end of its engine. */
+const MAX_FAILURE = 300
 /** Kinds of audit entries that a place may report about itself; approvals are only ever written here. */
 const FAR_KINDS = ['run', 'session', 'job', 'kill', 'send', 'attach', 'accept', 'discard', 'refused', 'dry_run']
 /** An engine there ends its commands within their grace; a link that is cut meanwhile is not mended. */
@@ -62,7 +67,7 @@ const CLOSE_MS = 15_000
 const ANSWERS_MS = 1_000
 
 export async function createNearEngine(settings: NearSettings): Promise<Engine> {
-  const { url, options, options: { persistSessions } } = settings // prettier-ignore
+  const { url, options } = settings
   const { leaseMs = 600_000, linkWaitMs = 20_000, beatMs = 5_000, keep } = options.reach ?? {}
   const id = randomBytes(5).toString('hex')
   const client = randomBytes(12).toString('hex')
@@ -77,7 +82,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   const there = new Whereabouts(url, leaseMs, news)
 
   const tell = (event: LinkEvent): void => {
-    for (const listener of linkListeners) listener(event)
+    for (const listener of linkListeners) attempt(() => listener(event))
   }
   const link = new Link(
     { url, client, key: settings.key, beatMs, leaseMs, open: settings.open },
@@ -123,9 +128,11 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     downMs: () => link.downMs,
     wake: () => link.wake(),
     hold: (isNeeded) => link.hold(isNeeded),
-    onNews({ job, audit }) {
-      if (job) for (const listener of jobListeners) listener(job)
+    onNews({ job, audit, failure }) {
+      // A listener's mistake is no reason to end the link, or this process.
+      if (job) for (const listener of jobListeners) attempt(() => listener(job))
       if (audit) writeAudit(audit)
+      if (typeof failure === 'string') there.failure = visible(secrets.mask(failure.slice(0, MAX_FAILURE)))
     },
   })
   const answers = new Answers({
@@ -156,9 +163,9 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       answering.add(said)
       return void said.finally(() => answering.delete(said))
     }
-    if (kind === 'B' && isClosed)
-      return ((trouble = calls.hear<{ error?: WireError }>(payload).error ?? null), link.finish())
-    throw new BadFrame(`${kind} is not said by far`)
+    if (kind !== 'B' || !isClosed) throw new BadFrame(`${kind} is not said by far`)
+    trouble = calls.hear<{ error?: WireError }>(payload).error ?? null
+    link.finish()
   }
 
   const writeAudit = (entry: AuditEntry): void => {
@@ -185,11 +192,18 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     try {
       return await call.result
     } catch (error) {
-      throw error instanceof CallLost ? lossError(url, error) : error
+      throw error instanceof CallLost ? lossError(url, error, call.message.verb) : error
     }
   }
-  const call = (verb: string, args: Record<string, unknown> = {}, signal?: AbortSignal): Promise<unknown> => {
+  /** `request`: what a person is shown where the place asks about the call. */
+  const call = (
+    verb: string,
+    args: Record<string, unknown> = {},
+    signal?: AbortSignal,
+    request?: RunRequest,
+  ): Promise<unknown> => {
     const begun = begin(verb, { ...args, ...(signal?.aborted ? { aborted: true } : {}) })
+    if (request) rememberRequest(begun, request)
     if (!signal) return answer(begun)
     const abort = (): void => calls.order(begun, { how: 'abort' })
     signal.addEventListener('abort', abort, { once: true })
@@ -240,7 +254,8 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       id: there.welcome?.engine ?? '',
       generation: there.generation,
       cwd: there.welcome?.cwd,
-      goneText: (name) => sessionGoneText(url, name, there.goneWhy || 'the engine there was ended', persistSessions),
+      goneText: (name) =>
+        sessionGoneText(url, name, there.goneWhy || 'the engine there was ended', options.persistSessions),
     }),
     known: settings.sessions,
     stream: (session, request) => stream('session.run', session, request),
@@ -279,7 +294,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     isClosed = true
     // What waits for a person waits no longer; the place hears that before it is closed.
     await desk.close()
-    await Promise.race([Promise.all(answering), new Promise((next) => setTimeout(next, ANSWERS_MS).unref())])
+    await within(Promise.all(answering), ANSWERS_MS)
     link.wire?.send('B', { how: keep === undefined ? 'close' : 'keep' })
     await link.close(CLOSE_MS)
     calls.loseAll('the engine was closed')
@@ -322,10 +337,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     async accept(wanted = {}) {
       checkFields('accept', wanted, ACCEPT_ROWS)
       const { ask: _, signal, ...rest } = wanted
-      const pending = begin('engine.accept', { options: rest })
-      rememberRequest(pending, { ...wanted, command: '' })
-      signal?.addEventListener('abort', () => calls.order(pending, { how: 'abort' }), { once: true })
-      return (await answer(pending)) as Accepted
+      return (await call('engine.accept', { options: rest }, signal, { ...wanted, command: '' })) as Accepted
     },
     discard: async (which) => (await asked('discard', DISCARD_ROWS, which)) as Discarded,
     secrets: secretsFace(secrets),

@@ -11,6 +11,7 @@ import type {
   KillResult,
 } from '../../contract/job.js'
 import type { ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from '../../contract/job.js'
+import type { Taken } from '../../contract/output.js'
 import { checkFields, KILL_ROWS, READ_ROWS, SCREEN_ROWS, SEND_ROWS, WAIT_ROWS } from '../../engine/plan/fields.js'
 import { checkSize } from '../../engine/terminal/size.js'
 import type { CallMessage, StopMessage } from '../messages.js'
@@ -74,7 +75,10 @@ async function attach(id: string, { show, ...options }: AttachOptions, wire: Job
     { job: id, options: pack(options) },
     {
       onOutput: (chunk, confirm) => {
-        void Promise.resolve(show(decoder.write(Buffer.from(chunk.bytes)))).then((taken) => {
+        const text = decoder.write(Buffer.from(chunk.bytes))
+        // One that cannot be shown anything has left.
+        const shown = new Promise<Taken>((resolve) => resolve(show(text))).catch(() => 'closed')
+        void shown.then((taken) => {
           confirm()
           if (taken === 'closed') wire.order(call, { how: 'leave' })
         })

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { ShellError } from '../../contract/errors.js'
+import { within } from '../../engine/services/within.js'
 import type { ClientEnd } from '../../os/process/client.js'
 import type { WireEnds } from '../wire.js'
 import { Wire } from '../wire.js'
@@ -51,6 +52,8 @@ const LONGEST_PAUSE_MS = 5_000
  */
 const FIRST_LOOK_MS = 5_000
 const LONGEST_LOOK_MS = 30_000
+/** A beat behind a long call is answered after it: what is sent gets time, as over a way of 128 kbit/s. */
+const SLOWEST_BYTES_PER_MS = 16
 /** A peer that sends what no engine sends is not called again at once. */
 const BAD_PEER_PAUSE_MS = 30_000
 
@@ -84,7 +87,7 @@ export class Link {
     return this.#wire || this.#downSince === 0 ? 0 : performance.now() - this.#downSince
   }
 
-  /** Says why it failed. An engine that hangs up was closing (its lease had ended): then it tries once more. */
+  /** Rejects with the reason. Tries twice where an engine hangs up, which was closing: its lease had ended. */
   async connect(): Promise<void> {
     this.#downSince ||= performance.now()
     this.#trying ??= this.#once(LONGEST_LOOK_MS)
@@ -132,9 +135,7 @@ export class Link {
     if (!open) return
     // The far side says so when everything there has ended; a client that hears nothing is not waited for.
     open.hold(true)
-    let timer: NodeJS.Timeout | undefined
-    await Promise.race([open.closed, new Promise((resolve) => (timer = setTimeout(resolve, graceMs)))])
-    clearTimeout(timer)
+    await within(open.closed, graceMs)
     open.destroy()
   }
 
@@ -184,10 +185,10 @@ export class Link {
           this.#hasHungUp = !isUp && !this.#bad
           reject(this.#unreachable(stderr.trim() || 'the link closed'))
         })
-        const greeted = this.#greet(
+        this.#greet(
           open,
           (made, welcome) => {
-            // Nobody would close it.
+            // `close` has been called and found no link to close.
             if (this.#closed) throw this.#unreachable('the engine was closed')
             isUp = true
             this.#takeOver(open, made)
@@ -198,7 +199,6 @@ export class Link {
           },
           reject,
         )
-        greeted.catch(reject)
       })
     } catch (error) {
       if (!isUp) open.destroy()
@@ -210,16 +210,12 @@ export class Link {
   }
 
   /** Both sides prove the key before either says anything of worth. */
-  async #greet(
-    open: OpenLink,
-    up: (wire: Wire, welcome: Welcome) => void,
-    fail: (error: Error) => void,
-  ): Promise<void> {
+  #greet(open: OpenLink, up: (wire: Wire, welcome: Welcome) => void, fail: (error: Error) => void): void {
     const { client, key } = this.#settings
     const nonce = randomBytes(32).toString('hex')
     let step: 'challenge' | 'welcome' | 'up' = 'challenge'
     const take = (kind: string, payload: Buffer): void => {
-      if (kind === 'p') return
+      if (kind === 'p') return wire.beatAnswered()
       if (step === 'up') return this.#user.onMessage(kind, payload)
       if (kind !== 'h') return fail(this.#unreachable('something else than an engine answered'))
       if (step === 'challenge') {
@@ -284,7 +280,8 @@ export class Link {
       const wire = this.#wire
       if (!wire) return
       // When this process itself was stopped or busy, the answers may be waiting unread.
-      if (!wasHeldUp && now - wire.heardAt > 3 * beatMs) this.cut()
+      const patienceMs = 3 * beatMs + wire.underwayBytes / SLOWEST_BYTES_PER_MS
+      if (!wasHeldUp && now - wire.heardAt > patienceMs) this.cut()
       else wire.beat()
     }, beatMs).unref()
   }

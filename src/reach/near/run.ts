@@ -173,7 +173,7 @@ export class NearRun implements LiveCall {
       const taken = await this.#onBytes?.(chunk)
       if (taken === 'closed') this.#order({ how: 'closed', stream: chunk.stream })
     } catch {
-      // As above.
+      // A reader's mistake must not end the command it reads.
     }
     confirm()
   }

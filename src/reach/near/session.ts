@@ -9,7 +9,7 @@ import { elsewhereText } from './texts.js'
 
 /** What a session asks of the near engine. */
 export interface SessionHost {
-  /** The engine that answers now: its number, the directory that it began in, and what is said when the one before is gone. */
+  /** The engine that answers now: its number, the directory that it began in, and what a session lost with another. */
   engine(): {
     readonly id: string
     readonly generation: number

@@ -10,14 +10,25 @@ export function notStartedError(url: string, downMs: number, why: string): Shell
   )
 }
 
-/** For calls that run nothing: reading, listing. */
-export function unansweredError(url: string, downMs: number): ShellError {
+/** For calls that have no outcome: reading, listing, starting a job, typing. */
+export function unansweredError(url: string, downMs: number, verb: string): ShellError {
+  const said = `The connection to ${url} is down (for ${duration(downMs)}), and the call was not answered.`
+  if (LOOKS.has(verb)) return new ShellError('LINK_DOWN', said, 'Try again when the link is back.')
   return new ShellError(
     'LINK_DOWN',
-    `The connection to ${url} is down (for ${duration(downMs)}), and the call was not answered.`,
-    'Try again when the link is back.',
+    `${said} What it asks for may have been done there.`,
+    'When the link is back, look at what is there (the list of jobs, the output) before you repeat it.',
   )
 }
+
+/** Verbs that change nothing. */
+const LOOKS: ReadonlySet<string> = new Set([
+  ...['session', 'sessions', 'job', 'jobs', 'check', 'plan', 'sandboxPolicy', 'tries', 'changes'].map(
+    (verb) => `engine.${verb}`,
+  ),
+  ...['info', 'read', 'wait', 'screen', 'doing', 'events'].map((verb) => `job.${verb}`),
+  'session.info',
+])
 
 export function mayRunText(url: string, downMs: number, call: string): string {
   return (

@@ -22,6 +22,8 @@ export class Whereabouts {
   /** What the clock here is ahead of the one there. */
   clockMs = 0
   goneWhy = ''
+  /** Why the engine there is about to end, in its own words. */
+  failure = ''
   /** Set when another machine answers under the same address: the next call says so and runs nothing. */
   #replaced: ShellError | null = null
 
@@ -46,7 +48,9 @@ export class Whereabouts {
     const ahead = Number.isSafeInteger(given.now) ? Date.now() - (given.now as number) : 0
     this.clockMs = Math.abs(ahead) > SAME_CLOCK_MS ? ahead : 0
     if (!before || (before.engine === given.engine && given.isKnown)) return { kind: 'same' }
-    const left = downMs >= this.#leaseMs ? `no connection for ${duration(downMs)}` : 'the engine there was ended'
+    const ended = this.failure === '' ? 'was ended' : `failed (${this.failure}) and was ended`
+    const left = downMs >= this.#leaseMs ? `no connection for ${duration(downMs)}` : `the engine there ${ended}`
+    if (before.engine !== given.engine) this.failure = ''
     if (before.engine === given.engine) return { kind: 'forgot', why: left }
     this.generation += 1
     this.goneWhy = left

@@ -1,6 +1,6 @@
 /** Reads an address into its steps. No part may begin with `-`: it would be an option of the client. */
 import { attempt } from '../../contract/attempt.js'
-import { ShellError } from '../../contract/errors.js'
+import { badRequest, type ShellError } from '../../contract/errors.js'
 
 export interface Address {
   readonly kind: string
@@ -32,11 +32,8 @@ function readQuery(text: string, query: string): Map<string, string> {
 }
 
 export function badAddress(text: string, why: string): ShellError {
-  return new ShellError(
-    'BAD_REQUEST',
-    `${JSON.stringify(text)} is not a place: ${why}`,
-    `Places: ${KINDS_HELP}; chains: ssh://login!docker://c1.`,
-  )
+  const hint = `Places: ${KINDS_HELP}; chains: ssh://login!docker://c1.`
+  return badRequest(`${JSON.stringify(text)} is not a place: ${why}`, hint)
 }
 
 /** A part that becomes a word of a client: of known characters, and never an option. */
@@ -47,6 +44,13 @@ export function wordOf(text: string, what: string, address: Address, pattern = /
       `${what} ${JSON.stringify(text)} has other characters than it may have`,
     )
   return text
+}
+
+/** The settings of a kind whose values become words of its client, all of them checked. */
+export function wordSettings(address: Address, names: readonly string[]): (name: string) => string | undefined {
+  knownSettings(address, names)
+  for (const [name, value] of address.query) wordOf(value, name, address)
+  return (name) => address.query.get(name)
 }
 
 /** Says which settings a kind has when one is not known. */

@@ -3,7 +3,7 @@
  * that is made and removed.
  */
 import { ShellError } from '../../contract/errors.js'
-import { badAddress, knownSettings, wordOf, type Address } from './address.js'
+import { badAddress, wordOf, wordSettings, type Address } from './address.js'
 import { forgetRemoved, judgeBy, lastWords, type Step, type StepContext } from './place.js'
 
 /** Stays for ever in any image that has a shell. */
@@ -13,12 +13,7 @@ const IN_USE = /already in use/i
 const NOT_THERE = /no such container|no container with name or id/i
 
 export function containerStep(program: 'docker' | 'podman', address: Address): Step {
-  knownSettings(address, ['image', 'network', 'memory', 'cpus', 'user'])
-  const setting = (name: string): string | undefined => {
-    const value = address.query.get(name)
-    return value === undefined ? undefined : wordOf(value, name, address)
-  }
-  for (const name of address.query.keys()) setting(name)
+  const setting = wordSettings(address, ['image', 'network', 'memory', 'cpus', 'user'])
   const network = setting('network')
   if (network !== undefined && /^(?:host$|ns:|container:)/.test(network))
     throw badAddress(`${program}://?network=${network}`, 'a container that is made has a network of its own, or none')
@@ -26,6 +21,7 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
   if ((image === undefined) === (address.rest === ''))
     throw badAddress(`${program}://${address.rest}`, 'it must name a container, or an image')
   const user = setting('user')
+  const asUser = user ? ['-u', user] : []
   // The id of what was made here; the name could be another container's by now.
   let target = image === undefined ? wordOf(address.rest, 'the container', address, /^[\w][\w.-]*$/) : ''
 
@@ -37,7 +33,7 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
     }
     if (before?.['id']) await run([program, ...clientArgs, 'rm', '-f', before['id']])
     const own = `cerith-${name}`
-    // Written down before it is there: when this process is killed its client goes on, and nobody else knows of it.
+    // Written down before it is there: when this process is killed, its client goes on making it.
     made.write({ kind: program, id: own, until: String(Date.now() + CREATE_MS) })
     const words = [
       'run',
@@ -48,9 +44,7 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
       '--label=cerith=1',
       `--label=cerith/name=${name}`,
       ...Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
-      ...['network', 'memory', 'cpus', 'user'].flatMap((each) =>
-        setting(each) ? [`--${each}`, setting(each) as string] : [],
-      ),
+      ...['network', 'memory', 'cpus', 'user'].flatMap((each) => (setting(each) ? [`--${each}`, setting(each)!] : [])),
     ]
     const end = await run([program, ...clientArgs, ...words, '--entrypoint', 'sh', image as string, ...IDLE.slice(1)], {
       timeoutMs: CREATE_MS,
@@ -72,22 +66,11 @@ export function containerStep(program: 'docker' | 'podman', address: Address): S
   }
 
   return {
-    wrap: (words, clientArgs) => [
-      program,
-      ...clientArgs,
-      'exec',
-      '-i',
-      ...(user ? ['-u', user] : []),
-      target,
-      ...words,
-    ],
+    wrap: (words, clientArgs) => [program, ...clientArgs, 'exec', '-i', ...asUser, target, ...words],
     judge: judgeBy([
-      [
-        /no such container|no container with name or id|is not running|can only create exec sessions on running/i,
-        'gone',
-      ],
-      [/executable file not found|not found in \$PATH/i, 'refused'],
-      [/permission denied/i, 'refused'],
+      [NOT_THERE, 'gone'],
+      [/is not running|can only create exec sessions on running/i, 'gone'],
+      [/executable file not found|not found in \$PATH|permission denied/i, 'refused'],
     ]),
     hint:
       image === undefined

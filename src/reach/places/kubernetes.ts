@@ -1,13 +1,17 @@
 /** `k8s://[context/]namespace/pod` or `k8s://[context/]namespace/?template=pod.yaml`: the person's own kubectl. */
-import { ShellError } from '../../contract/errors.js'
+import { attempt } from '../../contract/attempt.js'
+import { badRequest, ShellError } from '../../contract/errors.js'
 import { badAddress, knownSettings, wordOf, type Address } from './address.js'
-import { forgetRemoved, judgeBy, lastWords, type Step, type StepContext } from './place.js'
+import { codeOf, forgetRemoved, judgeBy, lastWords, type Step, type StepContext } from './place.js'
 
 const READY_MS = 5 * 60_000
+/** A client whose process was killed may still be about to make something for so long. */
+const CREATE_MS = 10 * 60_000
 /**
  * Kubernetes ends a pod that cerith made after so long, whatever happens on this side; a template may say otherwise.
  */
 const BACKSTOP_SECONDS = 24 * 60 * 60
+const NOT_THERE = /notfound|not found/i
 
 /** A Pod, or a claim on one that a controller makes or has ready (SandboxClaim of kubernetes-sigs/agent-sandbox). */
 interface Template {
@@ -36,6 +40,10 @@ export function kubernetesStep(address: Address): Step {
   const container = address.query.get('container')
   const inContainer = container === undefined ? [] : ['-c', word(container, 'the container')]
 
+  const inNamespace = (words: readonly string[], clientArgs: readonly string[]): string[] => {
+    return ['kubectl', ...clientArgs, ...cluster, '-n', namespace, ...words]
+  }
+
   const fix = async ({ run, clientArgs }: StepContext): Promise<void> => {
     if (cluster.includes('--server')) return
     const context = cluster[1] ?? (await run(['kubectl', ...clientArgs, 'config', 'current-context'])).stdout.trim()
@@ -47,7 +55,7 @@ export function kubernetesStep(address: Address): Step {
 
   const create = async (context: StepContext): Promise<void> => {
     const { run, made, name, labels, clientArgs } = context
-    const kubectl = (...words: string[]): string[] => ['kubectl', ...clientArgs, ...cluster, '-n', namespace, ...words]
+    const kubectl = (...words: string[]): string[] => inNamespace(words, clientArgs)
     const get = async (what: string, path: string): Promise<string> =>
       (await run(kubectl('get', ...what.split(' '), '-o', `jsonpath=${path}`))).stdout.trim()
     const before = made.read()
@@ -65,8 +73,7 @@ export function kubernetesStep(address: Address): Step {
     const wanted = JSON.parse(read.stdout) as Template
     const isClaim = wanted.kind === 'SandboxClaim'
     if (wanted.kind !== 'Pod' && !isClaim)
-      throw new ShellError(
-        'BAD_REQUEST',
+      throw badRequest(
         `${template} describes a ${wanted.kind}, not a Pod or a SandboxClaim`,
         'See docs/remote.md for a template.',
       )
@@ -81,13 +88,21 @@ export function kubernetesStep(address: Address): Step {
       metadata: { ...metadata, name: own, labels: { ...metadata.labels, 'cerith/name': name, cerith: '1', ...labels } },
       spec: { ...backstop, ...wanted.spec },
     }
+    const api = isClaim ? `apis/${wanted.apiVersion}` : 'api/v1'
+    const path = `/${api}/namespaces/${namespace}/${isClaim ? 'sandboxclaims' : 'pods'}/${own}`
+    const planned = { kind: 'k8s', path, cluster: cluster.join('\n') }
+    // Written down before it is there: when this process is killed, its client goes on making it.
+    made.write({ ...planned, until: String(Date.now() + CREATE_MS) })
     const done = await run(kubectl('create', '-f', '-', '-o', 'jsonpath={.metadata.uid}'), {
       input: JSON.stringify(body),
     })
-    if (done.code !== 0) throw makingFailed(template as string, done.stderr)
-    const api = isClaim ? `apis/${wanted.apiVersion}` : 'api/v1'
-    const path = `/${api}/namespaces/${namespace}/${isClaim ? 'sandboxclaims' : 'pods'}/${own}`
-    const record = { kind: 'k8s', path, uid: done.stdout.trim(), cluster: cluster.join('\n') }
+    if (done.code !== 0) {
+      // An answer that did not come says nothing about the pod. What cannot be looked at stays written down.
+      made.write(planned)
+      await remove(context).catch(() => {})
+      throw makingFailed(template as string, done.stderr)
+    }
+    const record = { ...planned, uid: done.stdout.trim() }
     made.write(record)
     const what = isClaim ? `sandboxclaim ${own}` : `pod ${own}`
     const ready = await run(
@@ -107,37 +122,35 @@ export function kubernetesStep(address: Address): Step {
     )
   }
 
-  const remove = async ({ run, made, clientArgs }: StepContext, gracePeriodSeconds = 1): Promise<void> => {
+  const remove = async (context: StepContext, gracePeriodSeconds = 1): Promise<void> => {
+    const { run, made, name, clientArgs } = context
     const mine = made.read()
-    if (!mine?.['uid']) return made.forget()
+    if (!mine?.['path']) return made.forget()
     // Written down with the pod: a later process may have another context.
     const where = cluster.length > 0 ? cluster : (mine['cluster'] ?? '').split('\n').filter((word) => word !== '')
+    let { uid } = mine
+    if (!uid) {
+      // It was about to be made: what has the name by now is ours when it says so.
+      const found = await run(['kubectl', ...clientArgs, ...where, 'get', '--raw', mine['path']])
+      if (NOT_THERE.test(found.stderr) && Number(mine['until'] ?? 0) > Date.now()) return
+      const metadata = attempt(() => (JSON.parse(found.stdout) as Template).metadata, undefined)
+      if (found.code === 0 && metadata?.labels?.['cerith/name'] === name) uid = String(metadata['uid'])
+      else return forgetRemoved(made, found, `What was to be made at ${mine['path']}`, NOT_THERE)
+    }
     // By uid: a pod of the same name may have been made by another program.
     const input = JSON.stringify({
       kind: 'DeleteOptions',
       apiVersion: 'v1',
-      preconditions: { uid: mine['uid'] },
+      preconditions: { uid },
       gracePeriodSeconds,
     })
-    const words = ['delete', '--raw', mine['path'] ?? '', '-f', '-']
+    const words = ['delete', '--raw', mine['path'], '-f', '-']
     const end = await run(['kubectl', ...clientArgs, ...where, ...words], { input })
     forgetRemoved(made, end, `What was made at ${mine['path']}`, /notfound|not found|conflict/i)
   }
 
   return {
-    wrap: (words, clientArgs) => [
-      'kubectl',
-      ...clientArgs,
-      ...cluster,
-      '-n',
-      namespace,
-      'exec',
-      '-i',
-      ...inContainer,
-      pod,
-      '--',
-      ...words,
-    ],
+    wrap: (words, clientArgs) => inNamespace(['exec', '-i', ...inContainer, pod, '--', ...words], clientArgs),
     judge: judgeBy([
       [/forbidden|unauthorized|must be logged in|x509|executable file not found/i, 'refused'],
       [/notfound|not found|cannot exec into a container in a completed pod|container not running/i, 'gone'],
@@ -160,11 +173,7 @@ async function podOf(sandbox: string, get: (what: string, path: string) => Promi
 
 function makingFailed(template: string, stderr: string): ShellError {
   const said = lastWords(stderr, 2)
-  const code = /exceeded quota/i.test(said)
-    ? 'PLACE_FULL'
-    : /refused|unable to connect|timed out/i.test(said)
-      ? 'PLACE_UNREACHABLE'
-      : 'PLACE_REFUSED'
+  const code = codeOf(said, { full: /exceeded quota/i, unreachable: /refused|unable to connect|timed out/i })
   return new ShellError(
     code,
     `No pod could be made from ${template}: ${said}`,

@@ -1,5 +1,5 @@
 /** Where shells can run. One file per kind; each knows words and error texts of its client, nothing of frames. */
-import { ShellError } from '../../contract/errors.js'
+import { ShellError, type ShellErrorCode } from '../../contract/errors.js'
 import type { ClientEnd, Finished } from '../../os/process/client.js'
 
 /**
@@ -82,6 +82,11 @@ export function forgetRemoved(made: Made, { code, stderr }: Finished, what: stri
 export function lastWords(stderr: string, lines: number): string {
   const said = stderr.split('\n').filter((line) => line.trim() !== '' && !/--help'/.test(line))
   return said.slice(-lines).join(' / ')
+}
+
+/** Why something could not be made, by what its client said. */
+export function codeOf(said: string, { full, unreachable }: { full: RegExp; unreachable: RegExp }): ShellErrorCode {
+  return full.test(said) ? 'PLACE_FULL' : unreachable.test(said) ? 'PLACE_UNREACHABLE' : 'PLACE_REFUSED'
 }
 
 /** Rows of words that clients say, in the order in which they count. */

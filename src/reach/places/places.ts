@@ -1,5 +1,5 @@
 /** Makes a place from its address: the steps of a chain, each run where the one before it leads. */
-import { ShellError } from '../../contract/errors.js'
+import { badRequest } from '../../contract/errors.js'
 import type { ReachOptions } from '../../contract/place.js'
 import { runClient } from '../../os/process/client.js'
 import { badAddress, KINDS_HELP, readAddress } from './address.js'
@@ -65,6 +65,6 @@ function stepFor(text: string): Step {
     case 'slurm':
       return slurmStep(address)
     default:
-      throw new ShellError('BAD_REQUEST', `There is no kind of place called ${address.kind}`, `Places: ${KINDS_HELP}.`)
+      throw badRequest(`There is no kind of place called ${address.kind}`, `Places: ${KINDS_HELP}.`)
   }
 }

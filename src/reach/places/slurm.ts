@@ -4,20 +4,15 @@
  */
 import { ShellError } from '../../contract/errors.js'
 import { startClient } from '../../os/process/client.js'
-import { badAddress, knownSettings, wordOf, type Address } from './address.js'
-import { forgetRemoved, judgeBy, lastWords, type Step, type StepContext } from './place.js'
+import { badAddress, wordOf, wordSettings, type Address } from './address.js'
+import { codeOf, forgetRemoved, judgeBy, lastWords, type Step, type StepContext } from './place.js'
 
 const START_MS = 5 * 60_000
 const LOOK_EVERY_MS = 250
 const WAITING = ['PENDING', 'CONFIGURING']
 
 export function slurmStep(address: Address): Step {
-  knownSettings(address, ['job', 'cpus', 'mem', 'time', 'account', 'qos', 'gres'])
-  const setting = (name: string): string | undefined => {
-    const value = address.query.get(name)
-    return value === undefined ? undefined : wordOf(value, name, address)
-  }
-  for (const name of address.query.keys()) setting(name)
+  const setting = wordSettings(address, ['job', 'cpus', 'mem', 'time', 'account', 'qos', 'gres'])
   const given = setting('job')
   if (given !== undefined && !/^\d+$/.test(given)) throw badAddress(`slurm://${address.rest}`, 'a job is a number')
   const partition = address.rest === '' ? undefined : wordOf(address.rest, 'the partition', address)
@@ -36,15 +31,8 @@ export function slurmStep(address: Address): Step {
       '-n1',
       `--partition=${partition}`,
     ]
-    const asked = {
-      cpus: '--cpus-per-task',
-      mem: '--mem',
-      time: '--time',
-      account: '--account',
-      qos: '--qos',
-      gres: '--gres',
-    }
-    for (const [key, flag] of Object.entries(asked)) if (setting(key)) words.push(`${flag}=${setting(key)}`)
+    for (const name of ['cpus', 'mem', 'time', 'account', 'qos', 'gres'])
+      if (setting(name)) words.push(`--${name === 'cpus' ? 'cpus-per-task' : name}=${setting(name)}`)
     const end = await run([...words, ...clientArgs], { input: batch })
     if (end.code !== 0) throw submitFailed(end.stderr)
     return end.stdout.trim().split(';')[0] ?? ''
@@ -117,10 +105,6 @@ async function stateOf(job: string, run: StepContext['run']): Promise<string> {
 
 function submitFailed(stderr: string): ShellError {
   const said = lastWords(stderr, 1)
-  const code = /limit|quota/i.test(said)
-    ? 'PLACE_FULL'
-    : /unable to contact|connect/i.test(said)
-      ? 'PLACE_UNREACHABLE'
-      : 'PLACE_REFUSED'
+  const code = codeOf(said, { full: /limit|quota/i, unreachable: /unable to contact|connect/i })
   return new ShellError(code, `sbatch refused the job: ${said}`, 'Try the same with sbatch --test-only.')
 }

@@ -9,6 +9,8 @@ const OPTIONS = [
   'ForwardX11=no',
   'ClearAllForwardings=yes',
   'BatchMode=yes',
+  // A master that runs is used. Ours would take the sessions of others along when it ends.
+  'ControlMaster=no',
   'PermitLocalCommand=no',
   'Tunnel=no',
   'SendEnv=-*',
@@ -28,21 +30,17 @@ export function sshStep(address: Address): Step {
   return {
     ...(dir === undefined || dir === '/' ? {} : { cwd: dir }),
     // Exec: the login shell there is not to stay behind.
-    wrap: (inner, clientArgs) => [
-      'ssh',
-      '-T',
-      ...OPTIONS,
-      ...clientArgs,
-      ...words,
-      `exec ${inner.map(quoteWord).join(' ')}`,
-    ],
+    wrap: (inner, clientArgs) => {
+      return ['ssh', '-T', ...OPTIONS, ...clientArgs, ...words, `exec ${inner.map(quoteWord).join(' ')}`]
+    },
     judge: judgeBy([
       [
-        /permission denied|host key verification failed|no matching host key|too many authentication failures|identification has changed|bad configuration|not allowed/i,
+        // With the ways that were tried; a profile there may say the same of a file.
+        /permission denied \(|host key verification failed|no matching host key|too many authentication failures|identification has changed|bad configuration|not allowed/i,
         'refused',
       ],
       [/could not resolve hostname/i, 'retry'],
     ]),
-    hint: `Try it by hand, it should print works: ssh ${words.filter((word) => word !== '--').join(' ')} echo works`,
+    hint: `Try it by hand; it must print works without a question (a known host key, ssh-add for a passphrase): ssh ${words.filter((word) => word !== '--').join(' ')} echo works`,
   }
 }
