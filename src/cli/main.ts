@@ -22,14 +22,18 @@ async function leave(code: number): Promise<void> {
   await (io.signalled ? Promise.race([taken, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]) : taken)
   // A failed write is told a moment after it; output that could not be written is not a success.
   await new Promise((resolve) => setImmediate(resolve))
-  // Something was not read: a command that was not told so by the kernel, because it had written its last word, is no
-  // success either.
+  // The reader of stdout has left before the end. A command that had written its last word by then got no SIGPIPE, and
+  // its 0 would hide that the output was lost.
   const unread = io.out.closed && code === 0
   const lost = io.out.lost ?? io.err.lost
   if (lost) io.err.write(`cerith: the output could not be written (${lost})\n`)
-  if (io.out.lost || io.out.closed) io.err.write(io.otherwise)
+  const { text, exitCode } = io.otherwise
+  const decides = exitCode !== null
+  const missed = io.out.lost !== null || io.out.closed || (decides && io.out.discards)
+  if (missed) io.err.write(text)
   await io.err.taken()
   // Not by running out of things to do: Node would take its heap to pieces first, and a handle that was forgotten
   // would keep a finished program waiting.
+  if (missed && decides) process.exit(exitCode)
   process.exit(unread ? EXIT.signal + SIGPIPE : code === 0 && lost ? EXIT.error : code)
 }

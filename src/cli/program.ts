@@ -2,7 +2,7 @@
  * Finds the verb, reads its options, runs it, and turns whatever goes wrong into one clear message and an exit code.
  */
 import { Command, CommanderError, Option } from 'commander'
-import { ShellError } from '../contract/errors.js'
+import { messageOf, ShellError } from '../contract/errors.js'
 import { errorToJson } from './io/json.js'
 import { EXIT, UsageError, type Io } from './io/io.js'
 import { detailsOf, mainHelp } from './help.js'
@@ -15,8 +15,9 @@ import { visible } from '../output/terminal/visible.js'
 export async function runCli(given: readonly string[], io0: Io): Promise<number> {
   let asJson = false
   let io = io0
+  let failure: number = EXIT.error
   try {
-    const { argv, at } = takePlace(given)
+    const { argv, at } = await takePlace(given)
     if (at !== null) io = Object.create(io0, { env: { value: { ...io0.env, CERITH_AT: at }, enumerable: true } }) as Io
     const name = argv[0]
     if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && argv[1] === undefined)) {
@@ -35,22 +36,39 @@ export async function runCli(given: readonly string[], io0: Io): Promise<number>
     }
     const verb = await row.load()
     asJson = wantsJson(argv, verb)
+    failure = verb.failure?.(argv.slice(1)) ?? failure
     const parsed = parse(verb, argv.slice(1), io)
     return parsed === null ? EXIT.ok : await verb.run(parsed, io)
   } catch (error) {
-    return report(error, asJson, io)
+    report(error, asJson, io)
+    return failure
   }
 }
 
-/** `--at URL` before the verb, or as its first option: another place for everything that the verb does. */
-function takePlace(given: readonly string[]): { readonly argv: readonly string[]; readonly at: string | null } {
-  const i = /^--at(?:=|$)/.test(given[0] ?? '') ? 0 : /^--at(?:=|$)/.test(given[1] ?? '') ? 1 : -1
+/**
+ * `--at URL` before the verb, or as its first option: another place for everything that the verb does. An `--at` that
+ * the verb has itself (`replay --at TIME`) is left to it.
+ */
+async function takePlace(given: readonly string[]): Promise<{ argv: readonly string[]; at: string | null }> {
+  const isAt = (word = ''): boolean => /^--at(?:=|$)/.test(word)
+  const isPlace = isAt(given[1]) && !(await hasOption(given[0] as string, '--at'))
+  const i = isAt(given[0]) ? 0 : isPlace ? 1 : -1
   if (i < 0) return { argv: given, at: null }
   const [, inline] = /^--at=(.*)$/s.exec(given[i] as string) ?? []
   const at = inline ?? given[i + 1]
   if (!at || at.startsWith('-'))
     throw new UsageError('--at needs the address of a place', 'For example: cerith --at ssh://host run ls')
   return { argv: given.filter((_, k) => k !== i && (inline !== undefined || k !== i + 1)), at }
+}
+
+async function hasOption(name: string, flag: string): Promise<boolean> {
+  const verb = await VERBS.find((row) => row.name === name)?.load()
+  return verb?.options.some((row) => isNamed(row, flag)) ?? false
+}
+
+/** `-t, --timeout <MS>` is named by `-t` and `--timeout`. */
+function isNamed({ flags }: OptionRow, flag: string): boolean {
+  return flags.split(/[ ,]+/).includes(flag)
 }
 
 /** Null when the help was asked for and has been shown. */
@@ -85,7 +103,7 @@ function withValues(argv: readonly string[], verb: Verb): string[] {
   const words = [...argv]
   for (let at = 0; at < words.length && words[at] !== '--'; at++) {
     const word = words[at] as string
-    const row = rows.find(({ flags }) => flags.split(/[ ,]+/).includes(word))
+    const row = rows.find((each) => isNamed(each, word))
     if (row) {
       if (row.choices?.includes(words[at + 1] ?? '')) at += 1
       else words[at] = `${word}=${row.otherwise}`
@@ -94,11 +112,10 @@ function withValues(argv: readonly string[], verb: Verb): string[] {
   return words
 }
 
-/** The parser of one verb; also what help and completion are made from. */
-export function commandFor(verb: Verb): Command {
+/** The parser of one verb, which also shows its help. */
+function commandFor(verb: Verb): Command {
   const command = new Command(verb.name)
     .description(`${verb.about.charAt(0).toUpperCase()}${verb.about.slice(1)}.`)
-    .usage(`[options] ${verb.passThrough ? '[--] ' : ''}${verb.usage}`.trim())
     .allowExcessArguments()
     .argument('[words...]')
     .helpOption('-h, --help', 'show this help')
@@ -140,7 +157,7 @@ function named(flags: string, read: (text: string) => unknown): (text: string) =
 }
 
 async function unknownVerb(name: string): Promise<UsageError> {
-  const { nearest } = await import('../config/nearest.js')
+  const { nearest } = await import('../contract/names/nearest.js')
   const close = nearest(
     name,
     VERBS.map((verb) => verb.name),
@@ -173,18 +190,15 @@ function wantsJson(argv: readonly string[], verb: Verb): boolean {
 }
 
 function takesValue(flag: string, verb: Verb): boolean {
-  return verb.options.some(({ flags }) => flags.includes('<') && flags.split(/[ ,]+/).includes(flag))
+  return verb.options.some((row) => row.flags.includes('<') && isNamed(row, flag))
 }
 
-function report(error: unknown, asJson: boolean, io: Io): number {
+function report(error: unknown, asJson: boolean, io: Io): void {
   if (asJson) {
     io.out.write(`${JSON.stringify(errorToJson(error))}\n`)
-    return EXIT.error
+    return
   }
   const hint = ShellError.is(error) || error instanceof UsageError ? error.hint : null
-  io.err.write(
-    visible(`cerith: ${error instanceof Error ? error.message : String(error)}\n${hint ? `        ${hint}\n` : ''}`),
-  )
+  io.err.write(visible(`cerith: ${messageOf(error)}\n${hint ? `        ${hint}\n` : ''}`))
   if (io.env['CERITH_DEBUG'] && error instanceof Error) io.err.write(`${error.stack}\n`)
-  return EXIT.error
 }

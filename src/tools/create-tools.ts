@@ -1,6 +1,5 @@
 /** Binds a dialect to an engine: every call is read, run, rendered and masked here, and none of them throws. */
 import type { Engine } from '../contract/engine.js'
-import { ShellError } from '../contract/errors.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
 import { changesTool } from './changes.js'
 import type { Dialect, Facts, ToolSpec } from './dialect.js'
@@ -11,6 +10,7 @@ import type { ToolOptions } from './options.js'
 import { sandboxWords, withOutside } from './schema/outside.js'
 import type { ObjectSchema } from './schema/schema.js'
 import { secretWords } from './secret-words.js'
+import { asShellError } from './texts.js'
 import type { CallOptions, Tool, ToolDefinition, ToolResult, ToolSet } from './tool.js'
 import { Toolbox } from './toolbox.js'
 
@@ -142,17 +142,6 @@ async function execute(
     isError: result.isError,
     ...(result.failedByExit ? { failedByExit: true } : {}),
   }
-}
-
-function asShellError(error: unknown): ShellError {
-  if (ShellError.is(error)) return error
-  const message = error instanceof Error ? error.message : String(error)
-  return new ShellError(
-    'SPAWN_FAILED',
-    `Failed to execute: ${message}`,
-    'This is not a fault of the command; try again, or tell a person.',
-    { cause: error },
-  )
 }
 
 /** The same value when nothing in it had to be hidden, which is nearly always. */

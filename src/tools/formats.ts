@@ -61,25 +61,12 @@ const FORMATTERS: { readonly [F in Format]: (tool: ToolDefinition) => FormattedT
     type: 'function',
     function: { name, description, parameters: plain(inputSchema) },
   }),
-  // The Responses API takes a missing `strict` for true, so it is always said.
-  'openai-responses': ({ name, description, inputSchema }) => ({
-    type: 'function',
-    name,
-    description,
-    parameters: plain(inputSchema),
-    strict: false,
-  }),
   'openai-strict': ({ name, description, inputSchema }) => ({
     type: 'function',
     function: { name, description, parameters: plain(strictSchema(inputSchema)), strict: true },
   }),
-  'openai-responses-strict': ({ name, description, inputSchema }) => ({
-    type: 'function',
-    name,
-    description,
-    parameters: plain(strictSchema(inputSchema)),
-    strict: true,
-  }),
+  'openai-responses': (tool) => forResponses(tool, tool.inputSchema, false),
+  'openai-responses-strict': (tool) => forResponses(tool, strictSchema(tool.inputSchema), true),
   anthropic: ({ name, description, inputSchema }) => ({ name, description, input_schema: plain(inputSchema) }),
   gemini: ({ name, description, inputSchema }) => ({ name, description, parameters: geminiSchema(inputSchema) }),
   mcp: ({ name, title, description, inputSchema, outputSchema, annotations }) => ({
@@ -90,12 +77,14 @@ const FORMATTERS: { readonly [F in Format]: (tool: ToolDefinition) => FormattedT
     outputSchema: plain(outputSchema),
     annotations,
   }),
-  'ai-sdk': ({ name, description, inputSchema }) => ({
-    type: 'function',
-    name,
-    description,
-    inputSchema: plain(inputSchema),
-  }),
+  'ai-sdk': ({ name, description, inputSchema }) => {
+    return { type: 'function', name, description, inputSchema: plain(inputSchema) }
+  },
+}
+
+/** The Responses API takes a missing `strict` for true, so it is always said. */
+function forResponses({ name, description }: ToolDefinition, schema: ObjectSchema, strict: boolean) {
+  return { type: 'function' as const, name, description, parameters: plain(schema), strict }
 }
 
 function plain(schema: JsonSchema): Parameters {

@@ -1,6 +1,6 @@
 /** Sentences and small formats that every dialect shares, so that a fact reads the same everywhere. */
 import type { Note } from '../contract/note.js'
-import type { ShellError } from '../contract/errors.js'
+import { messageOf, ShellError } from '../contract/errors.js'
 import type { Doing, JobInfo } from '../contract/job.js'
 import type { End, Outcome } from '../contract/outcome.js'
 import { utf8Length } from '../output/utf8.js'
@@ -113,6 +113,11 @@ export function endWords(of: Pick<JobInfo, 'exitCode' | 'signal' | 'end'>): stri
   return of.exitCode === null ? 'no exit code' : `exit ${of.exitCode}`
 }
 
+/** How a command failed, in a sentence: "exit code 1", "signal SIGSEGV". */
+export function failureWords(outcome: Outcome): string {
+  return outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)
+}
+
 /** Who or what killed it. */
 function killWords({ by, who, over }: Extract<End, { kind: 'kill' }>): string {
   if (by === 'limit') return `over its ${over ? LIMIT_WORDS[over.limit] : ''} limit`
@@ -143,4 +148,14 @@ export function good(text: string, structured: Record<string, unknown>): ToolRes
 
 export function bad(text: string, structured: Record<string, unknown>): ToolResult {
   return { text, structured, isError: true }
+}
+
+export function asShellError(error: unknown): ShellError {
+  if (ShellError.is(error)) return error
+  return new ShellError(
+    'SPAWN_FAILED',
+    `Failed to execute: ${messageOf(error)}`,
+    'This is not a fault of the command; try again, or tell a person.',
+    { cause: error },
+  )
 }

@@ -5,7 +5,7 @@ import { badRequest, ShellError } from '../contract/errors.js'
 import type { Job, JobInfo, KillResult, SendOptions, WaitResult } from '../contract/job.js'
 import type { Outcome } from '../contract/outcome.js'
 import type { StartRequest } from '../contract/request.js'
-import { JobIds } from './job-ids.js'
+import { jobIds } from './job-ids.js'
 import { JobReader } from './reading/cursors.js'
 import { Looks, type Look } from './reading/looking.js'
 import { otherOwner } from './reading/owners.js'
@@ -24,6 +24,9 @@ export interface WaitRequest {
   readonly waitMs: number
   readonly signal?: AbortSignal
 }
+
+/** A read of what is new. `signal`: of the call that it is for. */
+type NewRequest = ReadRequest & { readonly since?: number; readonly signal?: AbortSignal }
 
 /** A finished (or yielded, or refused) foreground command, with what a reader should know besides. */
 export interface Ran {
@@ -50,7 +53,7 @@ export class Toolbox {
   readonly #placed = new Map<string, Promise<void>>()
   readonly #looks = new Looks()
   readonly #warned = new Set<string>()
-  readonly #ids: JobIds
+  readonly #idMaker: ReturnType<typeof jobIds>
   readonly timeouts: Timeouts
   /** How output is made into text. */
   readonly shape: OutputShape
@@ -60,7 +63,7 @@ export class Toolbox {
     readonly policy: Policy,
     readonly options: ToolOptions,
   ) {
-    this.#ids = new JobIds(engine, policy.newId)
+    this.#idMaker = jobIds(engine, policy.newId)
     this.timeouts = { ...policy.timeouts, ...options.timeouts }
     this.shape = {
       ansi: options.ansi ?? policy.ansi,
@@ -86,7 +89,7 @@ export class Toolbox {
       clip: clipFor(this.policy.clip, call.maxChars),
       onOutput: onProgress && ((chunk) => onProgress(chunk.text)),
       yieldMs,
-      newId: yieldMs === undefined ? undefined : await this.#ids.maker(),
+      newId: yieldMs === undefined ? undefined : await this.#idMaker(),
       outside: this.engine.sandbox ? call.outside : undefined,
     })
     const session = this.policy.state === 'session' ? await this.session(call, asked.session) : null
@@ -96,7 +99,7 @@ export class Toolbox {
       return session ? session.run(request) : this.engine.run(request)
     })
     const screen = outcome.status === 'running' && outcome.id !== null ? await this.#wasShown(outcome) : null
-    const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== cwdBefore
+    const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== this.engine.secrets.mask(cwdBefore)
     // Every dialect says in its own words that a command goes on or asks, and names its own tools for it.
     const said =
       outcome.notes.length === 0
@@ -118,12 +121,11 @@ export class Toolbox {
   }
 
   async background(asked: ToolRequest, call: CallOptions): Promise<Started> {
-    if (this.options.background === false) {
+    if (this.options.background === false)
       throw badRequest(
         'Background commands are not allowed here.',
         'Run it in the foreground, with a timeout that is long enough.',
       )
-    }
     if (this.engine.sandbox && call.outside !== undefined)
       throw badRequest(
         'A command outside the sandbox cannot go to the background: everything in the sandbox stands still until it has ended.',
@@ -134,25 +136,17 @@ export class Toolbox {
       ...runRequest(asked, call, this, {
         streams: this.policy.jobStreams,
         timeoutMs: asked.timeoutMs,
-        newId: await this.#ids.maker(),
+        newId: await this.#idMaker(),
       }),
       owner: this.policy.owner,
       session: session?.name,
     }
     const { result: begun } = await this.#within(session, asked, () => this.engine.begin(request))
     if ('job' in begun) return { kind: 'started', job: begun.job, info: await begun.job.info() }
+    const { description = null, timeoutMs = null } = asked
+    const command = commandText(asked.command)
     const { outcome } = begun
-    return {
-      kind: 'not',
-      ran: {
-        command: commandText(asked.command),
-        outcome,
-        answeredNo: false,
-        moved: false,
-        description: asked.description ?? null,
-        timeoutMs: asked.timeoutMs ?? null,
-      },
-    }
+    return { kind: 'not', ran: { command, outcome, answeredNo: false, moved: false, description, timeoutMs } }
   }
 
   /**
@@ -184,22 +178,20 @@ export class Toolbox {
   }
 
   /** New output since the last read of this job through these tools; any range with `since`. */
-  async read(id: string, asked: ReadRequest & { readonly since?: number } = {}): Promise<Reading> {
+  async read(id: string, { signal, ...asked }: NewRequest = {}): Promise<Reading> {
     const job = await this.job(id)
     const reader = this.#reader(job.id)
     return reader.inTurn(async () => {
       const from = asked.since === undefined ? reader.last : reader.positionOf(asked.since)
       const reading = await readJob(job, from, { ...this.shape, ...asked })
-      reader.note(reading.position)
+      // What a caller that has given up does not see is new at the next call.
+      if (!signal?.aborted) reader.note(reading.position)
       return this.#told(reading)
     })
   }
 
   /** The same, with what its processes and its screen say. */
-  async look(
-    id: string,
-    asked: ReadRequest & { readonly since?: number } = {},
-  ): Promise<{ readonly reading: Reading; readonly look: Look }> {
+  async look(id: string, asked: NewRequest = {}): Promise<{ readonly reading: Reading; readonly look: Look }> {
     const reading = await this.read(id, asked)
     return { reading, look: await this.#looks.at(await this.job(id), reading.info) }
   }

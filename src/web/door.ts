@@ -1,6 +1,6 @@
 /**
- * The door of the page: node:http and a WebSocket on loopback. Who may knock is decided by
- * Host, Origin, process and key, in this order.
+ * The door of the page: node:http and a WebSocket on loopback. Host, Origin, process and key of a connection are
+ * checked, in this order.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'

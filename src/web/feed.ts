@@ -85,11 +85,7 @@ export class Feed {
     try {
       while (this.#again) {
         this.#again = false
-        if (full)
-          for (const engine of this.#watch.engines.values()) {
-            engine.send({ do: 'sessions' })
-            engine.send({ do: 'look' })
-          }
+        if (full) this.#watch.refresh()
         this.#compare(await this.#values())
       }
     } catch {
@@ -169,18 +165,18 @@ type Load = (id: string, cpuMs: number, memory: number) => number
 
 function callValue(call: CallRow, load: Load) {
   const id = `${call.engine.id}:${call.run}`
-  const { run, session, command, description, at, bytes, lastLine, uses, ask, pty, client, door } = call
+  const { run, session, description, at, bytes, uses, ask, pty } = call
   const value: CallValue = {
-    engine: call.engine.id,
     run,
     session,
-    command: command.slice(0, SHOWN_COMMAND),
     description,
-    client: clientName({ client, door }),
     at,
-    pty,
     bytes,
-    lastLine: lastLine.slice(0, 200),
+    pty,
+    engine: call.engine.id,
+    command: call.command.slice(0, SHOWN_COMMAND),
+    client: clientName(call),
+    lastLine: call.lastLine.slice(0, 200),
     cpu: load(id, uses.cpuMs, uses.memoryBytes),
     memory: uses.memoryBytes,
     ports: uses.ports,
@@ -190,23 +186,24 @@ function callValue(call: CallRow, load: Load) {
 }
 
 function jobValue({ info, uses }: JobRow, load: Load) {
+  const { status, description, cwd, pty, exitCode, signal, engine, session } = info
   const value: JobValue = {
-    status: info.status,
+    status,
+    description,
+    cwd,
+    pty,
+    exitCode,
+    signal,
+    engine,
+    session,
     running: info.isRunning,
     command: info.command.slice(0, SHOWN_COMMAND),
-    description: info.description,
-    cwd: info.cwd,
-    pty: info.pty,
     apart: info.streams === 'separate',
-    exitCode: info.exitCode,
-    signal: info.signal,
     at: info.startedAt,
     end: info.endedAt,
     bytes: info.bytes.total,
     omitted: info.bytes.omitted,
     complete: info.outputComplete,
-    engine: info.engine,
-    session: info.session,
     notes: noteTexts(info.notes),
     ...(uses ? { cpu: load(info.id, uses.cpuMs, uses.memoryBytes), memory: uses.memoryBytes, ports: uses.ports } : {}),
   }

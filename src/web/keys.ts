@@ -81,8 +81,8 @@ export class Keys {
       this.#links.delete(name)
       this.#used.add(name)
       const key = randomBytes(24).toString('base64url')
-      const { role, label, id, until, only } = link
-      const opened = { role, label, id, until, only, usedAt: this.#now(), pages: new Set<() => void>() }
+      const { opensUntil: _, ...right } = link
+      const opened = { ...right, usedAt: this.#now(), pages: new Set<() => void>() }
       this.#sessions.set(digest(key), opened)
       return { kind: 'in', session: opened, key }
     }

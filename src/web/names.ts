@@ -3,7 +3,7 @@
  * machines' way to it where that was allowed.
  */
 import { networkInterfaces } from 'node:os'
-import { isLoopback } from '../os/peer/tcp.js'
+import { bracketed, isLoopback } from '../os/peer/tcp.js'
 
 /**
  * `shown` stands in links. On loopback it is the fresh name: what an earlier server on the same
@@ -22,8 +22,4 @@ function ownAddresses(): string[] {
     .flat()
     .filter((each) => each !== undefined && !each.internal)
     .map((each) => bracketed(each!.address))
-}
-
-function bracketed(address: string): string {
-  return address.includes(':') ? `[${address}]` : address
 }

@@ -3,6 +3,7 @@
  * checked here, whatever the page shows.
  */
 import type { WebSocket } from 'ws'
+import { nameSet } from '../contract/quote.js'
 import { isAnswer } from '../contract/request.js'
 import type { Attachment } from '../contract/job.js'
 import { waitingOf } from '../audit/approvals.js'
@@ -13,26 +14,14 @@ import { tailJob, type Tail } from './tail.js'
 import type { Desk } from './desk.js'
 import type { Delta } from './feed.js'
 
-const ACTS = new Set([
-  'kill',
-  'interrupt',
-  'background',
-  'take',
-  'type',
-  'size',
-  'give-back',
-  'answer',
-  'share',
-  'links',
-  'revoke',
-])
+const ACTS = nameSet('kill interrupt background take type size give-back answer share links revoke')
 /** All that a link to one job may ask for, and only about that job. */
-const ABOUT_A_JOB = new Set(['open', 'lines', 'samples'])
+const ABOUT_A_JOB = nameSet('open lines samples')
 /**
  * What is about the view is done one after the other: what is typed while a terminal is being taken over waits for it.
  */
-const VIEW = new Set(['open', 'close', 'take', 'type', 'size', 'give-back'])
-const ABOUT_NOTHING = new Set(['ack', 'visible', 'close'])
+const VIEW = nameSet('open close take type size give-back')
+const ABOUT_NOTHING = nameSet('ack visible close')
 const MAX_LINES = 2_000
 const LINES_BYTES = 128 * 1024
 
@@ -148,7 +137,8 @@ export class Page {
       case 'size':
         return this.#attachment?.resize(sizeOf(message))
       case 'give-back':
-        return this.#giveBack()
+        if (this.#open) await this.#openView(this.#open)
+        return
       case 'answer':
         return this.#answer(message)
       case 'share': {
@@ -219,11 +209,6 @@ export class Page {
     }
   }
 
-  async #giveBack(): Promise<void> {
-    const of = this.#open
-    if (of) await this.#openView(of)
-  }
-
   async #kill(id: string): Promise<void> {
     if (id.includes(':')) return this.#orderCall(id, 'kill')
     await (await this.#ui.jobs.job(id)).kill({ by: this.#ui.who })
@@ -253,7 +238,7 @@ export class Page {
     const filter = textOf(message['filter'])
     const since = Math.max(0, Math.floor(Number(message['since']) || 0))
     const { text, cursor, start, totalBytes, matches, omittedBytes } = await job.read({
-      ...(stream ? { stream } : {}),
+      stream,
       since,
       ansi: 'strip',
       ...(filter ? { filter, tail: MAX_LINES } : { maxBytes: LINES_BYTES }),

@@ -2,13 +2,13 @@
  * What is served over plain HTTP: the files of the page, and the output of a job or a session
  * for a page that shows its key.
  */
+import { attempt } from '../contract/attempt.js'
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Asset } from './assets.js'
 import type { Desk } from './desk.js'
-import type { Entry } from './keys.js'
 import { recordedEvents } from './recordings.js'
 
 const gzipped = promisify(gzip)
@@ -32,10 +32,16 @@ export async function serve(
   if (request.headers['service-worker'] !== undefined || request.headers['sec-fetch-dest'] === 'serviceworker')
     return no(403)
   const path = (request.url ?? '/').split('?')[0] ?? '/'
-  const output = /^\/output\/([\w-]{1,80})$/.exec(path)?.[1]
-  if (output) return sendOutput(output, { request, response, ui, no })
+  const job = /^\/output\/([\w-]{1,80})$/.exec(path)?.[1]
   const recording = /^\/recording\/([0-9a-f]{1,20}|any)\/([^/]{1,300})$/.exec(path)
-  if (recording) return sendRecording(recording[1] ?? '', recording[2] ?? '', { request, response, ui, no })
+  if (job !== undefined || recording) {
+    const entry = ui.keys.enter(/^Bearer ([\w-]+)$/.exec(request.headers.authorization ?? '')?.[1])
+    if (entry.kind !== 'in') return no(401)
+    const { only } = entry.session
+    if (only !== null && only !== job) return no(403)
+    if (job !== undefined) return sendOutput(job, { response, ui, no })
+    return sendRecording(recording?.[1] ?? '', recording?.[2] ?? '', { response, ui, no })
+  }
   const asset = assets.get(path)
   if (!asset) return no(404)
   if (asset.type === 'text/html') return sendPage(asset, response)
@@ -94,18 +100,14 @@ function sendPage(asset: Asset, response: ServerResponse): void {
 }
 
 interface Exchange {
-  readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly ui: Desk
   /** Answers with this status and nothing else. */
   readonly no: (code: number) => void
 }
 
-/** The whole output of a job as a file, for a page that shows its key. */
-async function sendOutput(id: string, { request, response, ui, no }: Exchange): Promise<void> {
-  const entry = enterWith(request, ui)
-  if (entry.kind !== 'in') return no(401)
-  if (entry.session.only !== null && entry.session.only !== id) return no(403)
+/** The whole output of a job as a file. */
+async function sendOutput(id: string, { response, ui, no }: Exchange): Promise<void> {
   const job = await ui.jobs.job(id).catch(() => null)
   if (!job) return no(404)
   response.writeHead(200, {
@@ -123,20 +125,14 @@ async function sendOutput(id: string, { request, response, ui, no }: Exchange): 
   response.end()
 }
 
-/** What a session printed, for a page that shows its key. */
-async function sendRecording(engine: string, session: string, { request, response, ui, no }: Exchange): Promise<void> {
-  const entry = enterWith(request, ui)
-  if (entry.kind !== 'in') return no(401)
-  if (entry.session.only !== null) return no(403)
-  const of = { engine: engine === 'any' ? null : engine, session: decodeURIComponent(session) }
-  const events = recordedEvents(ui.stateDir, of)
+/** What a session printed. */
+async function sendRecording(engine: string, session: string, { response, ui, no }: Exchange): Promise<void> {
+  const name = attempt(() => decodeURIComponent(session), null)
+  const of = { engine: engine === 'any' ? null : engine, session: name ?? '' }
+  const events = name === null ? null : recordedEvents(ui.stateDir, of)
   if (!events) return no(404)
   const body = await gzipped(JSON.stringify(events))
   const head = { ...COMMON, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' }
   response.writeHead(200, { ...head, 'content-encoding': 'gzip', 'content-length': body.length })
   response.end(body)
-}
-
-function enterWith(request: IncomingMessage, ui: Desk): Entry {
-  return ui.keys.enter(/^Bearer ([\w-]+)$/.exec(request.headers.authorization ?? '')?.[1])
 }

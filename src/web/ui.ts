@@ -8,7 +8,7 @@ import type { JobsView } from '../contract/engine.js'
 import { EngineWatch, type WatchEvent } from '../engine/live/watch.js'
 import type { Desk } from './desk.js'
 import { openDoor, type OpenDoor } from './door.js'
-import { Feed, type Delta } from './feed.js'
+import { Feed } from './feed.js'
 import { Keys, type LinkOptions, type Session } from './keys.js'
 import { Page } from './page.js'
 import { Records } from './records.js'
@@ -23,9 +23,6 @@ const FULL_BELOW = 1024 * 1024
 export interface UiOptions {
   readonly jobs: JobsView
   readonly stateDir: string
-  /** 0 takes any free port. */
-  readonly port: number
-  readonly host: string
   /** All links may only look. */
   readonly readOnly: boolean
   readonly headCopy?: string
@@ -62,14 +59,17 @@ export class Ui implements Desk {
     this.records = new Records(join(stateDir, 'audit.jsonl'), headCopy)
     this.who = `${userName()}: page of cerith ${process.pid}`
     this.watch = new EngineWatch({ stateDir, except: jobs.id, onEvent: (event) => this.#hear(event) })
-    this.feed = new Feed(this.watch, jobs, (delta) => this.#tellAll(delta))
+    this.feed = new Feed(this.watch, jobs, (delta) => {
+      for (const page of this.#pages) page.tell(delta)
+    })
     this.#sweep = setInterval(() => {
       this.keys.sweep()
       this.#lookAtDisk()
     }, SWEEP_MS)
   }
 
-  async open({ port, host }: Pick<UiOptions, 'port' | 'host'>): Promise<void> {
+  /** Port 0 takes any free one. */
+  async open({ port, host }: { readonly port: number; readonly host: string }): Promise<void> {
     const { shown, allowed } = reachableNames(host, this.#name)
     this.#shown = shown
     this.#door = await openDoor({ ui: this, port, host, names: allowed })
@@ -163,10 +163,6 @@ export class Ui implements Desk {
     if (said.t === 'end') this.#tell({ ...said, t: 'ended', id: `${engine.id}:${String(said['run'])}` })
     if (said.t === 'answered' || said.t === 'said') this.#tell({ ...said })
     if (said.t !== 'lines') this.feed.poke()
-  }
-
-  #tellAll(delta: Delta): void {
-    for (const page of this.#pages) page.tell(delta)
   }
 
   #lookAtDisk(): void {

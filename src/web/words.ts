@@ -1,60 +1,38 @@
 /** The words that the page and the server behind it share: rows of the world and lines of the record. Types only. */
 import type { Tone } from '../audit/blocks.js'
-import type { WatchedAsk } from '../engine/live/watch.js'
+import type { JobInfo } from '../contract/job.js'
+import type { WatchedAsk, WatchedCall, WatchedEngine, WatchedSession } from '../engine/live/watch.js'
 
 /** `person` may answer and act; `look` may only look. */
 export type Role = 'person' | 'look'
 
-export interface EngineRow {
-  readonly pid: number
-  readonly door: string
-  readonly cwd: string
-  readonly state: string
-  readonly why: string | null
+export interface EngineRow extends Readonly<Pick<WatchedEngine, 'pid' | 'door' | 'cwd' | 'state' | 'why'>> {
   readonly name: string
-  readonly sessions: readonly {
-    readonly name: string
-    readonly cwd: string
-    readonly busy: boolean
-    readonly calls: number
-  }[]
+  readonly sessions: readonly Pick<WatchedSession, 'name' | 'cwd' | 'busy' | 'calls'>[]
 }
 
+type OfCall = 'run' | 'session' | 'command' | 'description' | 'at' | 'pty' | 'bytes' | 'lastLine'
+
 /** A command under way. */
-export interface CallRow {
+export interface CallRow extends Readonly<Pick<WatchedCall, OfCall>> {
   readonly engine: string
-  readonly run: number
-  readonly session: string | null
-  readonly command: string
-  readonly description: string | null
   readonly client: string
-  readonly at: number
-  readonly pty: boolean
-  readonly bytes: number
-  readonly lastLine: string
   readonly cpu: number
   readonly memory: number
   readonly ports: readonly number[]
   readonly ask: string | null
 }
 
-export interface JobRow {
-  readonly status: string
+type OfJob = 'status' | 'command' | 'description' | 'cwd' | 'pty' | 'exitCode' | 'signal' | 'engine' | 'session'
+
+export interface JobRow extends Pick<JobInfo, OfJob> {
   readonly running: boolean
-  readonly command: string
-  readonly description: string | null
-  readonly cwd: string
-  readonly pty: boolean
   readonly apart: boolean
-  readonly exitCode: number | null
-  readonly signal: string | null
   readonly at: number
   readonly end: number | null
   readonly bytes: number
   readonly omitted: number
   readonly complete: boolean
-  readonly engine: string | null
-  readonly session: string | null
   readonly notes: readonly string[]
   readonly cpu?: number
   readonly memory?: number

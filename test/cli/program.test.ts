@@ -142,6 +142,13 @@ describe('processes after processes', () => {
     expect((await start(['run', '--session', 'shared', 'echo $v1$v2$v3$v4']).ended).out).toBe('1234\n')
   })
 
+  test('a command that asks for the session which it runs in is told so: each would wait for the other', async () => {
+    const inner = [process.execPath, cli, 'run', '--session', 'mine', 'echo in'].map((word) => `'${word}'`).join(' ')
+    const { code, out, err } = await start(['run', '--session', 'mine', `echo out; ${inner}; echo $?`]).ended
+    expect([code, out]).toEqual([0, 'out\n125\n'])
+    expect(err).toContain('Session mine is the one that this command itself runs in')
+  })
+
   test('a session whose user was killed is free again', async () => {
     const { child, until, ended } = start(['run', '--session', 'left', 'echo in; sleep 60'])
     await until('in')

@@ -1,6 +1,16 @@
 /** The program starts with the code that V8 compiled before; whatever happens to that file, the program is the same. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, expect, test } from 'vitest'
@@ -40,6 +50,12 @@ test('the first call keeps its code for this user alone, the second takes it', (
   expect(looks()).toEqual(first)
 })
 
+function change(file: string, how: (bytes: Buffer) => void): void {
+  const bytes = readFileSync(file)
+  how(bytes)
+  writeFileSync(file, bytes)
+}
+
 test('a damaged cache is made anew', () => {
   run()
   const file = join(folder(), kept()[0] as string)
@@ -48,6 +64,11 @@ test('a damaged cache is made anew', () => {
     () => truncateSync(file, size / 2),
     () => writeFileSync(file, 'no code'),
     () => truncateSync(file),
+    // A power cut may leave blocks of zeros in a file of the right size, and a worn disk single bits.
+    () => change(file, (bytes) => bytes.fill(0, size / 2, size / 2 + 4096)),
+    () => change(file, (bytes) => bytes.fill(0, size / 2)),
+    () => change(file, (bytes) => void (bytes[Math.floor(size / 3)]! ^= 1)),
+    () => change(file, (bytes) => bytes.set(bytes.subarray(4096, 8192), 16_384)),
   ]) {
     damage()
     run()

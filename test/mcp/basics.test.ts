@@ -1,18 +1,12 @@
 /** The same calls over stdio and HTTP, in both eras: what a host gets must not depend on how it talks. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { ERAS, http, scratch, stdio, structuredOf, textOf, type Connected, type HttpServerProcess } from './harness.js'
 
 const place = scratch()
 let server: HttpServerProcess
-const open: Connected[] = []
 
 beforeAll(async () => {
   server = await http(place.dir)
-})
-afterAll(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  await server.stop()
-  place.dispose()
 })
 
 for (const door of ['stdio', 'http'] as const) {
@@ -21,7 +15,6 @@ for (const door of ['stdio', 'http'] as const) {
       let host: Connected
       beforeAll(async () => {
         host = door === 'stdio' ? await stdio({ era, dir: place.dir }) : await server.connect(era)
-        open.push(host)
       })
 
       test('the house tools are listed with schemas and annotations, under 3 KB', async () => {

@@ -3,13 +3,12 @@ import { experimental_createMCPClient as createMCPClient } from '@ai-sdk/mcp'
 import { Experimental_StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio'
 import { getAllMcpTools, MCPServerStdio } from '@openai/agents'
 import { randomInt } from 'node:crypto'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { bundled } from './bundle.js'
 import { processesWith, scratch, serverEnv } from './harness.js'
 import { until } from '../fixtures/until.js'
 
 const place = scratch()
-afterAll(() => place.dispose())
 
 const server = async (options: object = {}) => ({
   command: process.execPath,

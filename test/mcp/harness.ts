@@ -1,6 +1,5 @@
 /** Starts real servers and connects the official client to them, in either era, on stdio or over HTTP. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +12,7 @@ import {
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { HttpOptions } from '../../src/mcp/http/serve.js'
 import type { StdioOptions } from '../../src/mcp/stdio/serve.js'
+import { afterAll } from 'vitest'
 import { bundled } from './bundle.js'
 import { temporaryFolder } from '../fixtures/folder.js'
 
@@ -23,10 +23,16 @@ const HELPER = fileURLToPath(
   new URL(`../../dist/native/cerith-helper-${process.platform}-${process.arch}`, import.meta.url),
 )
 
-/** A folder for state and work that goes away with `dispose`. */
-export function scratch(): { readonly dir: string; dispose(): void } {
-  const dir = temporaryFolder('mcp')
-  return { dir, dispose: () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 }) }
+const clients: Client[] = []
+const servers: HttpServerProcess[] = []
+
+/** A folder for state and work. After the tests of the file its clients are closed and its servers stopped. */
+export function scratch(): { readonly dir: string } {
+  afterAll(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.close().catch(() => {})))
+    await Promise.all(servers.splice(0).map((server) => server.stop()))
+  })
+  return { dir: temporaryFolder('mcp') }
 }
 
 export function serverEnv(stateDir: string, extra: Record<string, string> = {}): Record<string, string> {
@@ -78,6 +84,7 @@ export async function stdio({
     stderr: process.env['TEST_STDERR'] ? 'inherit' : 'ignore',
   })
   const client = clientFor(era, clientOptions, clientName)
+  clients.push(client)
   await client.connect(transport)
   return {
     client,
@@ -109,12 +116,13 @@ export async function http(dir: string, options: HttpOptions = {}, fixture = 'ht
     exited.then(() => Promise.reject(new Error('the server ended before it listened'))),
   ])) as string[]
   const { url, tokens } = JSON.parse(line!) as { url: string; tokens: Record<string, string> }
-  return {
+  const server: HttpServerProcess = {
     url,
     tokens,
     child,
     async connect(era, who = 'default', clientOptions = {}, clientName, query = '') {
       const client = clientFor(era, clientOptions, clientName)
+      clients.push(client)
       await client.connect(
         new StreamableHTTPClientTransport(new URL(`${url}${query}`), {
           requestInit: { headers: { authorization: `Bearer ${tokens[who]}` } },
@@ -131,6 +139,8 @@ export async function http(dir: string, options: HttpOptions = {}, fixture = 'ht
       await exited
     },
   }
+  servers.push(server)
+  return server
 }
 
 export function textOf(result: CallToolResult): string {

@@ -25,14 +25,7 @@ export class World {
       door: 'cli',
       audit: openAuditLog({ file: join(this.home, 'audit.jsonl') }),
     })
-    const ui = new Ui({
-      jobs,
-      stateDir: this.home,
-      port: 0,
-      host: '127.0.0.1',
-      readOnly,
-      warn: (text) => this.warned.push(text),
-    })
+    const ui = new Ui({ jobs, stateDir: this.home, readOnly, warn: (text) => this.warned.push(text) })
     await ui.open({ port: 0, host: '127.0.0.1' })
     this.#closers.push(() => ui.close().then(() => jobs.close()))
     return ui

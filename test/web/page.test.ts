@@ -191,7 +191,8 @@ test('the recording of a session is there for a page with a key, where sessions 
   const events = JSON.parse(gunzipSync(Buffer.from(body, 'latin1')).toString()) as [number, string, string][]
   expect(events.map(([, kind]) => kind)).toEqual(['m', 'x', 'o', 'o'])
   expect(events.at(-1)?.[2]).toBe('on-tape\r\n')
-  expect((await get(ui, `/recording/${recorded.id}/other`, { host, authorization })).status).toBe(404)
+  for (const name of ['other', '%', 'a%2'])
+    expect((await get(ui, `/recording/${recorded.id}/${name}`, { host, authorization })).status).toBe(404)
   // A command's line in the audit log is written after its answer.
   await vi.waitFor(async () => {
     const blocks = await page.ask({ do: 'blocks', session: 'main', engine: recorded.id }, ({ t }) => t === 'blocks')

@@ -5,7 +5,7 @@
 import { nameList } from '../../contract/quote.js'
 import { existsSync } from 'node:fs'
 import { loadConfig } from '../../config/load.js'
-import { nearest } from '../../config/nearest.js'
+import { nearest } from '../../contract/names/nearest.js'
 import { SETTINGS } from '../../config/schema.js'
 import { broken, degraded, ofError, ok, type Finding } from './finding.js'
 import { UMASK_FIX, umaskNow } from '../../os/files/umask.js'

@@ -4,18 +4,25 @@ import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { verifyAudit } from '../../audit/chain.js'
+import { attempt } from '../../contract/attempt.js'
 import { findBash } from '../../os/user/bash.js'
 import { broken, degraded, ofError, ok, type Finding } from './finding.js'
+import { configFinding, umaskFinding } from './config.js'
+import { hookFindings } from './hooks.js'
 import { kernelFindings } from './kernel.js'
+import { mcpFindings } from './mcp.js'
+import { placeFindings } from './place.js'
 import { sandboxFindings } from './sandbox.js'
-import { limitFindings } from './sandbox-settings.js'
+import { exposureFindings, limitFindings } from './sandbox-settings.js'
 import { tryFindings } from './tries.js'
 import { findHelper, findShellBuiltin, whyNoHelper } from '../../os/helper/file.js'
 import { processesMarked } from '../../os/process/proc.js'
-import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
+import { ensurePrivateDirectory, findStateDirectory } from '../../os/files/state-dir.js'
 import { startLauncher } from '../../os/helper/tier.js'
 import { namesIn } from '../../os/files/quietly.js'
 import { isDeadEngine } from '../../os/helper/sweep.js'
+import type { Io } from '../io/io.js'
+import { placeOf } from '../verb/open-engine.js'
 
 export interface Patient {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -24,7 +31,22 @@ export interface Patient {
   readonly elsewhere?: string | null
 }
 
-/** Every finding, in the order in which they matter. Never throws. */
+/** What `cerith doctor` says: about this machine, or about the place that the settings name. */
+export async function allFindings(io: Io, { mcp }: { readonly mcp: boolean }): Promise<Finding[]> {
+  // A configuration that cannot be read names no place; the finding about it says what is wrong.
+  if (attempt(() => placeOf(io, undefined) !== null, false)) return [...(await placeFindings(io)), configFinding(io)]
+  const { path: stateDir, problem: elsewhere } = findStateDirectory(io.env)
+  return [
+    ...(await examine({ env: io.env, stateDir, elsewhere })),
+    ...exposureFindings(io),
+    configFinding(io),
+    umaskFinding(),
+    ...hookFindings(io),
+    ...(mcp ? await mcpFindings(io) : []),
+  ]
+}
+
+/** Every finding about this machine, in the order in which they matter. Never throws. */
 export async function examine(patient: Patient): Promise<Finding[]> {
   return [
     await bashFinding(),

@@ -1,5 +1,5 @@
 /** One line of the doctor's report: how well a thing works here, what was seen of it, and what to do about it. */
-import { ShellError } from '../../contract/errors.js'
+import { messageOf, ShellError } from '../../contract/errors.js'
 
 export interface Finding {
   readonly name: string
@@ -24,5 +24,5 @@ export function ofError(
   otherwise: string | null = null,
 ): readonly [detail: string, fix: string | null] {
   if (ShellError.is(error)) return [error.message, error.hint]
-  return [error instanceof Error ? error.message : String(error), otherwise]
+  return [messageOf(error), otherwise]
 }

@@ -48,8 +48,8 @@ const ERAS: Readonly<Record<string, readonly Message[]>> = {
 }
 
 export async function mcpFindings(io: Io): Promise<Finding[]> {
-  const cli = ownProgram()
-  if (!cli) return [degraded('MCP', 'the built program was not found', 'Run `npm run build`.')]
+  const cli = distFile('cli.cjs')
+  if (!existsSync(cli)) return [degraded('MCP', 'the built program was not found', 'Run `npm run build`.')]
   return Promise.all(Object.entries(ERAS).map(([name, messages]) => tryEra(name, messages, cli, io)))
 }
 
@@ -101,10 +101,4 @@ async function converse(messages: readonly Message[], child: PipedChild): Promis
 
 function failed(name: string, detail: string): Finding {
   return broken(name, detail, 'Run `cerith mcp` by hand and see what it says on stderr.')
-}
-
-/** The built program. */
-function ownProgram(): string | null {
-  const file = distFile('cli.cjs')
-  return existsSync(file) ? file : null
 }

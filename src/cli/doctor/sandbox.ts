@@ -71,11 +71,9 @@ async function tryWalls(
 ): Promise<{ readonly fell: string; readonly ms: number; readonly tier: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'cerith-doctor-'))
   try {
-    const [home, work, outside] = ['home', 'home/work', 'outside'].map((one) => join(folder, one)) as [
-      string,
-      string,
-      string,
-    ]
+    const home = join(folder, 'home')
+    const work = join(home, 'work')
+    const outside = join(folder, 'outside')
     for (const one of [work, outside, join(home, '.ssh')]) mkdirSync(one, { recursive: true })
     writeFileSync(join(home, '.ssh', 'key'), 'secret\n')
     const engine = await createEngine({

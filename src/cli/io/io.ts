@@ -19,6 +19,10 @@ export interface Person {
   ask(prompt: string, options?: { readonly hidden?: boolean; readonly signal?: AbortSignal }): Promise<string | null>
 }
 
+export function isYes(answer: string | null): boolean {
+  return /^y(?:es)?$/i.test(answer?.trim() ?? '')
+}
+
 export interface Io {
   readonly out: Sink
   readonly err: Sink
@@ -34,8 +38,12 @@ export interface Io {
   stdinLines(): AsyncIterable<string>
   /** Calls back for SIGINT, SIGTERM and SIGHUP until the returned function is called. */
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void): () => void
-  /** Said on stderr at the end when the output has not reached a reader: what else nobody would know. */
-  orElse(text: string): void
+  /**
+   * The text is written to stderr at the end of the program if stdout could not be written or its reader has left.
+   * `exitCode`: the answer on stdout decides something, so the program then ends with this code; an output that
+   * nobody can read (/dev/null) counts as unread too.
+   */
+  orElse(text: string, exitCode?: number): void
   /** Calls back when the reader of the output has closed its end. */
   onOutputClosed(listener: () => void): () => void
 }

@@ -1,6 +1,6 @@
 /** What leaves the command line as JSON: snake_case, every field always there. */
 import { noteTexts } from '../../contract/note.js'
-import { ShellError } from '../../contract/errors.js'
+import { messageOf, ShellError } from '../../contract/errors.js'
 import type { JobInfo } from '../../contract/job.js'
 import { usageToJson } from '../../contract/outcome.js'
 import { UsageError } from './io.js'
@@ -11,7 +11,7 @@ export function errorToJson(error: unknown): Record<string, unknown> {
     ? { code: error.code, message: error.message, hint: error.hint }
     : {
         code: error instanceof UsageError ? 'USAGE' : 'INTERNAL',
-        message: error instanceof Error ? error.message : String(error),
+        message: messageOf(error),
         hint: error instanceof UsageError ? (error.hint ?? '') : 'This is a mistake in cerith; please report it.',
       }
   return { status: 'error', exit_code: null, signal: null, error: told }

@@ -2,7 +2,7 @@
  * Standard output or error of this process: every byte arrives, a slow reader is waited for,
  * and one that went away is noticed.
  */
-import { fstatSync, writeSync } from 'node:fs'
+import { fstatSync, statSync, writeSync } from 'node:fs'
 import type { Taken } from '../../contract/output.js'
 import type { Sink } from './io.js'
 import { attempt } from '../../contract/attempt.js'
@@ -12,6 +12,8 @@ export interface ProcessSink extends Sink {
   readonly lost: string | null
   /** Whether the reader is gone. */
   readonly closed: boolean
+  /** Whether it is /dev/null. Node opens that, too, in the place of a descriptor that was closed when it started. */
+  readonly discards: boolean
   onClosed(listener: () => void): () => void
 }
 
@@ -67,6 +69,9 @@ export function processSink(stream: NodeJS.WriteStream, fd: number): ProcessSink
     },
     get lost() {
       return lost
+    },
+    get discards() {
+      return attempt(() => fstatSync(fd).rdev === statSync('/dev/null').rdev, false)
     },
     onClosed(listener) {
       listeners.add(listener)

@@ -9,7 +9,7 @@ export interface ProcessIo extends Io {
   /** The first signal that a verb was told of. */
   readonly signalled: NodeJS.Signals | null
   /** What `orElse` was given. */
-  readonly otherwise: string
+  readonly otherwise: { readonly text: string; readonly exitCode: number | null }
   readonly out: ProcessSink
   readonly err: ProcessSink
 }
@@ -18,7 +18,7 @@ export function processIo(): ProcessIo {
   const out = processSink(process.stdout, 1)
   const err = processSink(process.stderr, 2)
   let signalled: NodeJS.Signals | null = null
-  let otherwise = ''
+  let otherwise: ProcessIo['otherwise'] = { text: '', exitCode: null }
   return {
     get signalled() {
       return signalled
@@ -26,14 +26,14 @@ export function processIo(): ProcessIo {
     get otherwise() {
       return otherwise
     },
-    orElse: (text) => void (otherwise = text),
+    orElse: (text, exitCode) => void (otherwise = { text, exitCode: exitCode ?? null }),
     out,
     err,
     env: process.env,
     cwd: currentDirectory(),
     person: process.stdin.isTTY && process.stderr.isTTY ? atTerminal() : null,
     get insideEngine() {
-      return isInsideEngine(process.env)
+      return isInsideEngine()
     },
     async readStdin() {
       const chunks: Buffer[] = []

@@ -82,27 +82,17 @@ export function oneLine(text: string): string {
 /** `950ms`, `12s`, `5m`, `3h`, `2d`. */
 export function age(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`
-  for (const [unit, size, next] of [
-    ['s', 1_000, 60],
-    ['m', 60_000, 60],
-    ['h', 3_600_000, 48],
-  ] as const)
-    if (ms / size < next) return `${Math.floor(ms / size)}${unit}`
-  return `${Math.floor(ms / 86_400_000)}d`
+  if (ms < 60_000) return `${Math.floor(ms / 1_000)}s`
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)}m`
+  return ms < 48 * 3_600_000 ? `${Math.floor(ms / 3_600_000)}h` : `${Math.floor(ms / 86_400_000)}d`
 }
 
 /** `812 B`, `4.1 KB`, `12 MB`. */
 export function size(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`
-  for (const [unit, one] of [
-    ['KB', 1_024],
-    ['MB', 1_024 ** 2],
-    ['GB', 1_024 ** 3],
-  ] as const) {
-    const value = bytes / one
-    if (value < 1_024 || unit === 'GB') return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`
-  }
-  return `${bytes} B`
+  const steps = bytes < 1_024 ** 2 ? 1 : bytes < 1_024 ** 3 ? 2 : 3
+  const value = bytes / 1_024 ** steps
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${' KMG'[steps]}B`
 }
 
 /** `~/src` for what lies in the home directory. */

@@ -78,10 +78,7 @@ export class Top {
     if (this.#looking) return
     this.#looking = true
     try {
-      for (const each of this.#watch.engines.values()) {
-        each.send({ do: 'sessions' })
-        each.send({ do: 'look' })
-      }
+      this.#watch.refresh()
       this.#world = await worldOf(this.#watch, this.#options.jobs, { all: false, lastLines: false })
       this.#measure()
       await this.#readJob()

@@ -9,6 +9,7 @@ import { takeLockFile } from '../../os/files/lock.js'
 import { savedSessions, type SavedSession } from '../../os/files/session-states.js'
 import { nearestExisting } from '../../os/files/paths.js'
 import { ensurePrivateDirectory, stateDirectory } from '../../os/files/state-dir.js'
+import { isAncestor } from '../../os/process/proc.js'
 import { directoryFor } from './directory.js'
 import type { Io } from '../io/io.js'
 import { visible } from '../../output/terminal/visible.js'
@@ -41,13 +42,9 @@ export async function withEngine<T>(
     ...(isElsewhere ? { configIn: cwd } : { cwd }),
     door: 'cli',
     env: io.env,
-    ...(options.flags ? { flags: options.flags } : {}),
-    ...(person
-      ? {
-          ask: (question) => askPerson(question, io),
-          askPassphrase: () => person.ask('Pass phrase of the vault: ', { hidden: true }),
-        }
-      : {}),
+    flags: options.flags,
+    ask: person ? (question) => askPerson(question, io) : undefined,
+    askPassphrase: person ? () => person.ask('Pass phrase of the vault: ', { hidden: true }) : undefined,
     onProblem: (message) => io.err.write(`cerith: ${message}\n`),
   })
   try {
@@ -90,7 +87,7 @@ export async function withJobs<T>(io: Io, use: (jobs: JobsView, stateDir: string
 
 /** The address of the other place that the settings name, or null. */
 export function placeOf(io: Io, flags: readonly string[] | undefined): string | null {
-  const { values } = loadConfig({ cwd: nearestExisting(io.cwd), env: io.env, ...(flags ? { flags } : {}) })
+  const { values } = loadConfig({ cwd: nearestExisting(io.cwd), env: io.env, flags })
   return values['at'] as string | null
 }
 
@@ -102,10 +99,15 @@ export async function lockSession(name: string, io: Io): Promise<() => void> {
   const dir = ensurePrivateDirectory(join(stateDir, 'sessions'))
   const given = new AbortController()
   const unlisten = io.onSignal(() => given.abort())
+  let isOurs = false
   try {
     const lock = await takeLockFile(join(dir, `.${name}.lock`), {
       signal: given.signal,
-      onWait: (owner) => io.err.write(`cerith: waiting for session ${name}, which process ${owner} is using\n`),
+      onWait: (owner) => {
+        isOurs = isAncestor(owner)
+        if (isOurs) given.abort()
+        else io.err.write(`cerith: waiting for session ${name}, which process ${owner} is using\n`)
+      },
     }).catch((error: NodeJS.ErrnoException) => {
       throw new ShellError(
         'STATE_UNWRITABLE',
@@ -114,6 +116,13 @@ export async function lockSession(name: string, io: Io): Promise<() => void> {
         { cause: error },
       )
     })
+    // Each would wait for the other, without an end.
+    if (!lock.held && isOurs)
+      throw new ShellError(
+        'SESSION_LOST',
+        `Session ${name} is the one that this command itself runs in`,
+        'Run it without --session, or in a session of another name. Nothing was run.',
+      )
     if (!lock.held)
       throw new ShellError(
         'SESSION_LOST',

@@ -2,7 +2,7 @@
 import type { TryInfo } from '../../contract/changes.js'
 import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
-import { isWithin } from '../../os/files/paths.js'
+import { isInside } from '../../contract/names/inside.js'
 import { UsageError, type Io } from '../io/io.js'
 import { visible } from '../../output/terminal/visible.js'
 
@@ -21,7 +21,7 @@ export async function tryNamed(words: readonly string[], engine: Engine, io: Io)
     given.map((path) => (path.startsWith('/') ? path : `${cwd}/${path}`))
   if (TRY_ID.test(first)) return { id: first, paths: paths(rest) }
   const all = await engine.tries()
-  const here = all.filter(({ roots }) => isWithin(cwd, roots))
+  const here = all.filter(({ roots }) => roots.some((root) => isInside(cwd, root)))
   if (here.length === 1) return { id: here[0]!.id, paths: paths(words) }
   if (here.length > 1)
     throw new UsageError(

@@ -59,6 +59,8 @@ export interface VerbBody<Rows extends readonly OptionRow[] = readonly OptionRow
   readonly passThrough?: boolean
   readonly examples: readonly (readonly [command: string, about: string])[]
   readonly details?: string
+  /** The exit code when the verb could not be started as it was called, or threw. Default: 125. */
+  failure?(argv: readonly string[]): number
   /** Gives the exit code. */
   run(args: VerbArguments<Options>, io: Io): Promise<number>
 }

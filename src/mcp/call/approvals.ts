@@ -17,8 +17,8 @@ const CHOICES: Readonly<Record<string, ApprovalAnswer>> = {
 }
 
 /**
- * What a client made of the question. Many decline without showing it to anybody, so that is
- * not yet a no. Null: it was not asked.
+ * What a client made of the question. Many clients decline without showing it, so that is not yet a no. Null: it was
+ * not asked.
  */
 export type Reply = ApprovalAnswer | 'declined or cannot ask' | null
 
@@ -32,7 +32,7 @@ export function formFor(question: ApprovalQuestion, mask: (text: string) => stri
       '',
       command.length > 4_000 ? `${command.slice(0, 4_000)}… (${command.length} characters)` : command,
       '',
-      `Directory: ${question.cwd}`,
+      `Directory: ${mask(question.cwd)}`,
       ...(reason ? [`Asked because: ${mask(reason)}`] : []),
     ].join('\n'),
     requestedSchema: {

@@ -11,7 +11,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { ShellError } from '../../contract/errors.js'
+import { messageOf, ShellError } from '../../contract/errors.js'
 import type { ApprovalQuestion } from '../../contract/request.js'
 import { CallApprovals, formFor, QUESTION, replyOf, type OpenedState, type Reply } from './approvals.js'
 import type { Answer, Client } from './client.js'
@@ -37,31 +37,29 @@ export interface CallSite {
   readonly later?: CallOptions['later']
 }
 
-export function callTool(site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
-  const { client } = site
-  if (!client.tools.get(params.name)) {
-    return Promise.reject(
-      new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `Tool not found: ${params.name.slice(0, 80)}. The tools are ${client.tools
-          .list()
-          .map(({ name }) => name)
-          .join(', ')}.`,
-      ),
-    )
-  }
-  const key = keyOf(context)
-  return key === null ? perform(site, params, context, context.mcpReq.signal) : performOnce(key, site, params, context)
+/** One request, and where it came in. */
+interface Call {
+  readonly site: CallSite
+  readonly params: CallToolRequestParams
+  readonly context: ServerContext
 }
 
-async function performOnce(
-  key: string,
-  site: CallSite,
-  params: CallToolRequestParams,
-  context: ServerContext,
-): Promise<Answer> {
+export function callTool(site: CallSite, params: CallToolRequestParams, context: ServerContext): Promise<Answer> {
+  const { tools } = site.client
+  if (!tools.get(params.name)) {
+    const names = tools.list().map(({ name }) => name)
+    const words = `Tool not found: ${params.name.slice(0, 80)}. The tools are ${names.join(', ')}.`
+    return Promise.reject(invalid(words))
+  }
+  const key = keyOf(context)
+  const call = { site, params, context }
+  return key === null ? perform(call, context.mcpReq.signal) : performOnce(key, call)
+}
+
+async function performOnce(key: string, call: Call): Promise<Answer> {
+  const { site, params, context } = call
   try {
-    return await site.client.retries.once(key, callOf(params), (signal) => perform(site, params, context, signal), {
+    return await site.client.retries.once(key, callOf(params), (signal) => perform(call, signal), {
       signal: context.mcpReq.signal,
       // A closed stream is how 2026 clients cancel over HTTP, but also how a network fails; only the second comes back.
       returnMs: site.era === 'modern' && context.http ? RETURN_MS : 0,
@@ -69,22 +67,18 @@ async function performOnce(
     })
   } catch (error) {
     if (!ShellError.is(error)) throw error
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${error.message}. ${error.hint}`)
+    throw invalid(`${error.message}. ${error.hint}`)
   }
 }
 
-async function perform(
-  site: CallSite,
-  params: CallToolRequestParams,
-  context: ServerContext,
-  signal: AbortSignal,
-): Promise<Answer> {
+async function perform(call: Call, signal: AbortSignal): Promise<Answer> {
+  const { site, params, context } = call
   const { client } = site
   const { settings } = client
   const host = hostOf(clientInfo(site, context))
   const connection = connectionOf(site, context)
   const state = stateOf(site, context)
-  const approvals = new CallApprovals((question, call) => reply(site, params, context, state, question, call))
+  const approvals = new CallApprovals((question, { runs }) => reply(call, state, question, runs))
   const progress = progressOf(client, context, signal)
   try {
     const result = await client.toolsFor(connection).execute(params.name, params.arguments ?? {}, {
@@ -102,7 +96,7 @@ async function perform(
       later: site.later,
     })
     const shown = host.structured ? settings : { ...settings, structured: false }
-    return askLater(site, params, context, approvals) ?? toProtocol(result, shown)
+    return askLater(call, approvals) ?? toProtocol(result, shown)
   } finally {
     progress?.stop()
   }
@@ -176,51 +170,34 @@ function progressOf({ engine, settings }: Client, context: ServerContext, signal
 
 /** What to tell the engine about its question, now. */
 async function reply(
-  site: CallSite,
-  params: CallToolRequestParams,
-  context: ServerContext,
+  { site, params, context }: Call,
   state: OpenedState | null,
   question: ApprovalQuestion,
-  call: CallApprovals,
+  runs: number,
 ): Promise<Reply> {
   if (site.era === 'legacy') return canAsk(site, context) ? elicit(site, context, question) : null
-  if (call.runs > 1 || !state?.use(question, callOf(params))) return null
+  if (runs > 1 || !state?.use(question, callOf(params))) return null
   const given = inputResponse(context.mcpReq.inputResponses, QUESTION)
   return given.kind === 'elicit' ? replyOf(given) : 'declined or cannot ask'
 }
 
 /** 2025: the server asks while the request waits. */
-async function elicit(
-  { client, server }: CallSite,
-  context: ServerContext,
-  question: ApprovalQuestion,
-): Promise<Reply> {
+async function elicit({ client, server }: CallSite, { mcpReq }: ServerContext, question: ApprovalQuestion) {
   try {
     const form = formFor(question, client.engine.secrets.mask)
-    return replyOf(
-      await server.elicitInput(form, {
-        timeout: client.settings.approvalMs,
-        signal: question.signal ? AbortSignal.any([question.signal, context.mcpReq.signal]) : context.mcpReq.signal,
-        relatedRequestId: context.mcpReq.id,
-      }),
-    )
+    const signal = question.signal ? AbortSignal.any([question.signal, mcpReq.signal]) : mcpReq.signal
+    const options = { timeout: client.settings.approvalMs, signal, relatedRequestId: mcpReq.id }
+    return replyOf(await server.elicitInput(form, options))
   } catch (error) {
-    // The form was taken back: a person answered elsewhere.
-    if (question.signal?.aborted) return null
-    client.settings.log(
-      `cerith: the client could not ask about ${question.id}: ${String((error as Error)?.message ?? error)}`,
-    )
+    // An aborted question is a form that was taken back: a person answered elsewhere.
+    if (!question.signal?.aborted)
+      client.settings.log(`cerith: the client could not ask about ${question.id}: ${messageOf(error)}`)
     return null
   }
 }
 
 /** 2026: the request is answered with the question, and comes back with what was said to it. Nothing ran in between. */
-function askLater(
-  site: CallSite,
-  params: CallToolRequestParams,
-  context: ServerContext,
-  { question, reply: given, runs }: CallApprovals,
-): Answer | null {
+function askLater({ site, params, context }: Call, { question, reply: given, runs }: CallApprovals): Answer | null {
   if (site.era !== 'modern' || question === null || given !== null || runs > 1 || !canAsk(site, context)) return null
   const { client } = site
   return inputRequired({
@@ -235,9 +212,7 @@ function stateOf({ client, era }: CallSite, context: ServerContext): OpenedState
   try {
     return client.states.open(state)
   } catch {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid or expired requestState', {
-      reason: 'invalid_request_state',
-    })
+    throw invalid('Invalid or expired requestState', { reason: 'invalid_request_state' })
   }
 }
 
@@ -250,6 +225,10 @@ function canAsk({ server, era }: CallSite, context: ServerContext): boolean {
   const elicitation = declared?.elicitation
   // An empty object is how clients that know only forms say so.
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
+}
+
+function invalid(message: string, data?: unknown): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data)
 }
 
 function callOf(params: CallToolRequestParams): unknown {

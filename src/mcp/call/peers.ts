@@ -1,5 +1,5 @@
 /**
- * Who is behind a request that belongs to no connection (2026 over HTTP): the process at the other
+ * The client of a request that belongs to no connection (2026 over HTTP) is the process at the other
  * end of its socket. Two windows of the same host are two processes, whatever they call themselves.
  */
 import type { IncomingMessage } from 'node:http'

@@ -3,24 +3,20 @@
  */
 import { stripAnsi } from '../../output/terminal/ansi.js'
 
-export interface ProgressPace {
-  readonly everyMs: number
-  readonly heartbeatMs: number
-}
-
 export interface Progress {
   /** More output of the command. */
   readonly push: (text: string) => void
   readonly stop: () => void
 }
 
-export type SendProgress = (progress: number, message: string) => void
-
 const MAX_CHARS = 200
 /** Enough to find the last line in, however long the output is. */
 const KEPT_CHARS = 2_000
 
-export function reportProgress(send: SendProgress, pace: ProgressPace): Progress {
+export function reportProgress(
+  send: (progress: number, message: string) => void,
+  pace: { readonly everyMs: number; readonly heartbeatMs: number },
+): Progress {
   const startedAt = performance.now()
   let recent = ''
   let fresh = false

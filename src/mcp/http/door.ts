@@ -1,6 +1,6 @@
 /**
- * The door in front of the protocol over HTTP: who may knock (Host, Origin), who may come in
- * (token), how much they may carry.
+ * The door in front of the protocol over HTTP: a request needs a known Host and Origin, then a token, and its body
+ * is bounded.
  */
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http'
 import {
@@ -11,6 +11,7 @@ import {
   validateOriginHeader,
   type McpHttpHandler,
 } from '@modelcontextprotocol/server'
+import { messageOf } from '../../contract/errors.js'
 import type { Client } from '../call/client.js'
 import { createLegacySessions, type LegacySessions, type MakeServer } from './legacy-sessions.js'
 import { leaveOf, serverFor } from '../server/server.js'
@@ -55,7 +56,7 @@ export function createDoor(options: DoorOptions): Door {
   }
   const http = createServer((incoming, outgoing) => {
     answer(incoming, outgoing, options, roomOf).catch((error: unknown) => {
-      options.log(`cerith: ${String((error as Error)?.message ?? error)}`)
+      options.log(`cerith: ${messageOf(error)}`)
       if (!outgoing.headersSent) outgoing.writeHead(500)
       outgoing.end()
     })
@@ -114,33 +115,26 @@ async function answer(
   options: DoorOptions,
   roomOf: (name: string) => Room,
 ): Promise<void> {
-  const stopped = turnAway(incoming, options)
-  if (stopped) {
-    // Whatever it still sends is not read: the connection ends with the answer.
+  const turnDown = (response: Response): Promise<void> => {
+    // What it still sends is not read: the connection ends with the answer.
     outgoing.shouldKeepAlive = false
-    return sendResponse(stopped, outgoing)
+    return sendResponse(response, outgoing)
   }
+  const stopped = turnAway(incoming, options)
+  if (stopped) return turnDown(stopped)
   const name = clientOf(incoming.headers.authorization, options.tokens)
   if (name === null) {
-    outgoing.shouldKeepAlive = false
-    return sendResponse(
-      refusal(401, 'A bearer token is needed. It is in the token file that `cerith serve` names.', {
-        'www-authenticate': 'Bearer realm="cerith"',
-      }),
-      outgoing,
-    )
+    const challenge = { 'www-authenticate': 'Bearer realm="cerith"' }
+    const words = 'A bearer token is needed. It is in the token file that `cerith serve` names.'
+    return turnDown(refusal(401, words, challenge))
   }
   const named = new URL(incoming.url ?? '/', 'http://localhost').searchParams.get('session') ?? ''
   const request = await toRequest(incoming, outgoing, options.maxBodyBytes, {
     [PEER_HEADER]: peerOf(incoming),
     [SESSION_HEADER]: named.replaceAll(/[^\w.:@-]/g, '_'),
   })
-  if (!request) {
-    outgoing.shouldKeepAlive = false
-    return sendResponse(refusal(413, `The body is larger than ${options.maxBodyBytes} bytes`), outgoing)
-  }
-  const room = roomOf(name)
-  await sendResponse(await route(request, room), outgoing)
+  if (!request) return turnDown(refusal(413, `The body is larger than ${options.maxBodyBytes} bytes`))
+  await sendResponse(await route(request, roomOf(name)), outgoing)
 }
 
 /** Everything that can be answered before the token is looked at. */

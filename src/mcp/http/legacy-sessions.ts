@@ -6,7 +6,7 @@ import {
   type Server,
 } from '@modelcontextprotocol/server'
 import type { Client } from '../call/client.js'
-import { serverFor, type Connection } from '../server/server.js'
+import { onClose, type Connection } from '../server/server.js'
 import { refusal } from './web.js'
 
 const MAX_SESSIONS = 256
@@ -25,11 +25,7 @@ export interface LegacySessions {
 
 export type MakeServer = (client: Client, connection: Connection) => Server
 
-export function createLegacySessions(
-  client: Client,
-  maxBodyBytes: number,
-  make: MakeServer = serverFor,
-): LegacySessions {
+export function createLegacySessions(client: Client, maxBodyBytes: number, make: MakeServer): LegacySessions {
   const held = new Map<string, Held>()
   // Some clients never say hello and only call; those are served one request at a time.
   const withoutSession = legacyStatelessFallback(() => make(client, { era: 'legacy', lasting: false }), undefined, {
@@ -42,16 +38,12 @@ export function createLegacySessions(
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       maxRequestBodySize: maxBodyBytes,
-      onsessioninitialized: (id) => void held.set(id, session),
-      onsessionclosed: (id) => void held.delete(id),
+      onsessioninitialized: () => void held.set(id, session),
+      onsessionclosed: () => void held.delete(id),
     })
     const session: Held = { server, transport, usedAt: performance.now() }
     await server.connect(transport)
-    const before = transport.onclose
-    transport.onclose = () => {
-      if (transport.sessionId) held.delete(transport.sessionId)
-      before?.()
-    }
+    onClose(transport, () => held.delete(id))
     return session
   }
 

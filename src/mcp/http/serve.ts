@@ -1,5 +1,5 @@
 /** `cerith serve`: many clients over HTTP on this machine, each with a token and with shells of its own. */
-import { isLoopback } from '../../os/peer/tcp.js'
+import { bracketed, isLoopback } from '../../os/peer/tcp.js'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { badConfig, badRequest } from '../../contract/errors.js'
@@ -55,11 +55,9 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
       'Listen on 127.0.0.1 and use an SSH tunnel, or allow it with --allow-remote (allowRemote in the library).',
     )
   }
-  const names = options.clients ?? [FIRST_CLIENT]
-  const tokens = loadTokens(
-    options.tokenFile ?? join(options.engine?.stateDir ?? stateDirectory(), 'http-tokens'),
-    names,
-  )
+  const inUrl = bracketed(host)
+  const tokenFile = options.tokenFile ?? join(options.engine?.stateDir ?? stateDirectory(), 'http-tokens')
+  const tokens = loadTokens(tokenFile, options.clients ?? [FIRST_CLIENT])
   const engine = await createEngine({ door: 'mcp', ...options.engine })
   const clients = new Map<string, Client>()
   const clientNamed = (name: string): Client => {
@@ -68,12 +66,12 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
     return client
   }
   const door = createDoor({
-    hostnames: [...(options.hostnames ?? []), host.includes(':') ? `[${host}]` : host],
+    hostnames: [...(options.hostnames ?? []), inUrl],
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1_048_576,
     tokens: tokens.byName,
     clientNamed,
     log: settings.log,
-    ...(options.make ? { make: options.make } : {}),
+    make: options.make,
   })
   try {
     await listen(door.http, options.port ?? DEFAULT_PORT, host)
@@ -82,7 +80,7 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
     throw error
   }
   const { port } = door.http.address() as AddressInfo
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}${PATH}`
+  const url = `http://${inUrl}:${port}${PATH}`
 
   const { ended, end } = endsOnce(CLOSE_MS, () => {
     unwatch()
@@ -92,7 +90,7 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
     (options.watchSignals ?? true) ? watchLife((reason) => void end(reason), { watchParent: false }) : () => {}
   return {
     url,
-    tokenFile: tokens.file,
+    tokenFile,
     tokens: tokens.byName,
     newClients: tokens.made,
     ended,
@@ -111,13 +109,10 @@ async function listen(http: import('node:http').Server, port: number, host: stri
     })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    const why = code === 'EADDRINUSE' ? `Port ${port} is taken` : `Cannot listen on ${host}:${port} (${code})`
-    throw badConfig(
-      why,
+    const [why, hint] =
       code === 'EADDRINUSE'
-        ? 'Another cerith may be serving already. Choose another port, or 0 for any.'
-        : 'Choose another host or port.',
-      { cause: error },
-    )
+        ? [`Port ${port} is taken`, 'Another cerith may be serving already. Choose another port, or 0 for any.']
+        : [`Cannot listen on ${host}:${port} (${code})`, 'Choose another host or port.']
+    throw badConfig(why, hint, { cause: error })
   }
 }

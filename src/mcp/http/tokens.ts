@@ -7,7 +7,6 @@ const NAME = /^[A-Za-z0-9_-]{1,40}$/
 const TOKEN = /^[A-Za-z0-9_-]{32,200}$/
 
 export interface Tokens {
-  readonly file: string
   /** Name to token, in the order of the file. */
   readonly byName: ReadonlyMap<string, string>
   /** Names whose tokens were made just now: the one time they are shown. */
@@ -23,13 +22,13 @@ export function loadTokens(file: string, wanted: readonly string[]): Tokens {
     const text = readPrivateFile(file)
     const byName = parse(text ?? '')
     const made = wanted.filter((name) => !byName.has(name))
-    if (made.length === 0) return { file, byName, made }
+    if (made.length === 0) return { byName, made }
     for (const name of made) byName.set(name, randomBytes(32).toString('base64url'))
     const lines = [...byName].map(([name, token]) => `${name} ${token}\n`).join('')
     if (text !== null) replacePrivateFile(file, lines)
     // Two servers that start at once must not each believe in a token of their own.
     else if (!createPrivateFile(file, lines)) continue
-    return { file, byName, made }
+    return { byName, made }
   }
 }
 

@@ -9,7 +9,7 @@ export async function toRequest(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   maxBytes: number,
-  own: Readonly<Record<string, string>> = {},
+  own: Readonly<Record<string, string>>,
 ): Promise<Request | null> {
   const method = incoming.method ?? 'GET'
   const body = method === 'GET' || method === 'HEAD' ? undefined : await readBody(incoming, maxBytes)

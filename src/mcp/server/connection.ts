@@ -4,7 +4,7 @@ import { serveStdio as serveSdk } from '@modelcontextprotocol/server/stdio'
 import type { Engine } from '../../contract/engine.js'
 import { createClient } from '../call/client.js'
 import type { Settings } from '../setup/options.js'
-import { serverFor } from './server.js'
+import { onClose, serverFor } from './server.js'
 
 export interface OpenConnection {
   /** Resolves when the transport has closed, from either side. */
@@ -23,12 +23,6 @@ export async function connect(
     onerror: (error) => settings.log(`cerith: ${error.message}`),
   })
   // The SDK has taken the transport's callbacks by now.
-  const tellSdk = transport.onclose
-  const closed = new Promise<void>((resolve) => {
-    transport.onclose = () => {
-      tellSdk?.()
-      resolve()
-    }
-  })
+  const closed = new Promise<void>((resolve) => onClose(transport, resolve))
   return { closed, close: () => handle.close() }
 }

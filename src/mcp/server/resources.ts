@@ -7,10 +7,12 @@ import {
   type Resource,
   type Server,
 } from '@modelcontextprotocol/server'
+import { attempt } from '../../contract/attempt.js'
 import { ShellError } from '../../contract/errors.js'
 import type { JobInfo, ReadOptions, ReadResult } from '../../contract/job.js'
 import type { StreamName } from '../../contract/output.js'
 import type { Client } from '../call/client.js'
+import { shortly } from './wake.js'
 
 const PAGE = 100
 const DEFAULT_BYTES = 65_536
@@ -50,11 +52,10 @@ export function serveResources(server: Server, client: Client): void {
 }
 
 function describe(info: JobInfo, { engine }: Client): Resource {
-  const command = engine.secrets.mask(info.command).replace(/\s+/g, ' ').trim()
   return {
     uri: outputUri(info.id),
     name: info.id,
-    title: command.length > 80 ? `${command.slice(0, 79)}…` : command,
+    title: shortly(engine.secrets.mask(info.command)),
     description: `${info.status}${info.exitCode === null ? '' : ` (exit ${info.exitCode})`}, ${info.bytes.total} bytes`,
     mimeType: 'text/plain',
     size: info.bytes.total,
@@ -91,15 +92,10 @@ function metaOf(info: JobInfo, found: ReadResult): Record<string, unknown> {
 
 /** Throws "not found" for what cannot be a resource of cerith, and names the parameter that is wrong. */
 export function parse(uri: string): { id: string; options: ReadOptions } {
-  const match = /^shell:\/\/([^/?#]+)\/output(?:\?([^#]*))?$/.exec(uri)
-  if (!match) throw new ResourceNotFoundError(uri)
-  let id: string
-  try {
-    id = decodeURIComponent(match[1]!)
-  } catch {
-    throw new ResourceNotFoundError(uri)
-  }
-  const query = new URLSearchParams(match[2] ?? '')
+  const [, name, given = ''] = /^shell:\/\/([^/?#]+)\/output(?:\?([^#]*))?$/.exec(uri) ?? []
+  const id = name === undefined ? undefined : attempt(() => decodeURIComponent(name))
+  if (id === undefined) throw new ResourceNotFoundError(uri)
+  const query = new URLSearchParams(given)
   const stream = query.get('stream')
   if (stream !== null && !['stdout', 'stderr', 'output'].includes(stream))
     throw wrong('stream', 'stdout, stderr or output')

@@ -1,6 +1,6 @@
 /** The protocol server of one connection (or, over HTTP, of one request): tools, resources, instructions. */
 import { randomInt } from 'node:crypto'
-import type { Server } from '@modelcontextprotocol/server'
+import type { Server, Transport } from '@modelcontextprotocol/server'
 import type { Engine } from '../../contract/engine.js'
 import type { JobInfo } from '../../contract/job.js'
 import { CONNECTION_LABEL } from '../../tools/reading/owners.js'
@@ -11,6 +11,7 @@ import { settingsOf, type McpOptions } from '../setup/options.js'
 import { hostOf } from '../setup/hosts.js'
 import { endOrphansLater } from './orphans.js'
 import { parse, serveResources } from './resources.js'
+import { DefaultJsonSchemaValidator } from './sdk-shims.js'
 import { ToolServer } from './short-way.js'
 import { followUpdates } from './updates.js'
 import { wakeFor, type Waker } from './wake.js'
@@ -38,9 +39,7 @@ export function serverFor(client: Client, connection: Connection): Server {
     instructions: client.instructions,
     // Answers to our one form are checked where they are used; the SDK's validator costs more
     // than all the rest of a request.
-    jsonSchemaValidator: {
-      getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
-    },
+    jsonSchemaValidator: new DefaultJsonSchemaValidator(),
   })
   hideNumbers(server)
   // 2026 has no messages that a client did not ask for; there a resource that it listens to changes.
@@ -99,9 +98,10 @@ function wakeUp(server: Server, client: Client, connection: string | undefined):
   return waker
 }
 
-function onClose(server: Server, act: () => void): void {
-  const before = server.onclose
-  server.onclose = () => {
+/** Acts before what the SDK has put there to be done at the close. */
+export function onClose(closing: Pick<Transport, 'onclose'>, act: () => void): void {
+  const before = closing.onclose
+  closing.onclose = () => {
     act()
     before?.()
   }

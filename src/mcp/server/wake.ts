@@ -81,7 +81,8 @@ async function followQuestions(
   }
 }
 
-function shortly(command: string): string {
+/** A command on one line of a few words. */
+export function shortly(command: string): string {
   const flat = command.replace(/\s+/g, ' ').trim()
   return flat.length > 80 ? `${flat.slice(0, 79)}…` : flat
 }

@@ -9,16 +9,11 @@ interface Ended {
   readonly exitCode: number
 }
 
-export interface LifeOptions {
-  /**
-   * End when the process that started us is gone. Its end of our stdin may be held open by a
-   * sibling, so EOF alone is no proof of life.
-   */
-  readonly watchParent: boolean
-}
-
-/** Calls `end` once for the first sign; returns the function that stops looking. */
-export function watchLife(end: (reason: EndReason) => void, { watchParent }: LifeOptions): () => void {
+/**
+ * Calls `end` once for the first sign; returns the function that stops looking. `watchParent`: the end of the process
+ * that started us is one. Its end of our stdin may be held open by a sibling, so EOF alone is no proof of life.
+ */
+export function watchLife(end: (reason: EndReason) => void, { watchParent }: { watchParent: boolean }): () => void {
   let ended = false
   const once = (reason: EndReason): void => {
     if (ended) return

@@ -1,6 +1,6 @@
 /** `cerith mcp`: one client on stdin and stdout. When the client is gone, so is everything that was started for it. */
 import type { Engine } from '../../contract/engine.js'
-import { ShellError } from '../../contract/errors.js'
+import { messageOf, ShellError } from '../../contract/errors.js'
 import { namesOf } from '../../contract/secret.js'
 import { findBash } from '../../os/user/bash.js'
 import { toolDefinitions } from '../../tools/create-tools.js'
@@ -68,9 +68,8 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
   connection.then(
     ({ closed }) => closed.then(() => end('eof')),
     (error: unknown) => {
-      settings.log(
-        `cerith: cannot start: ${String((error as Error)?.message ?? error)}${ShellError.is(error) ? `. ${error.hint}` : ''}`,
-      )
+      const hint = ShellError.is(error) ? `. ${error.hint}` : ''
+      settings.log(`cerith: cannot start: ${messageOf(error)}${hint}`)
       void end('asked', 125)
     },
   )
@@ -99,15 +98,9 @@ function earlyAnswers(
     tools: async (clientInfo) => {
       const { dialect = 'house' } = settings.tools
       const { cwd, version, secrets } = await facts
-      const asked = engine.sandbox && engine.sandbox.profile !== 'off' ? engine.sandbox : null
-      const known = {
-        cwd,
-        shell: version,
-        secrets,
-        yieldMs: settings.yieldMs,
-        timeouts: settings.tools.timeouts,
-        sandbox: asked,
-      }
+      const sandbox = engine.sandbox?.profile === 'off' ? null : engine.sandbox
+      const { yieldMs } = settings
+      const known = { cwd, shell: version, secrets, yieldMs, timeouts: settings.tools.timeouts, sandbox }
       return listedTools(toolDefinitions(dialect, known), settings.structured && hostOf(clientInfo).structured)
     },
   }

@@ -4,7 +4,7 @@
  */
 import type { Engine } from '../../contract/engine.js'
 import { createTools } from '../create-tools.js'
-import type { ShellOutput } from '../dialects/openai-shell.js'
+import { shellOutputs } from '../dialects/openai-shell.js'
 import type { ToolOptions } from '../options.js'
 import type { ToolSet } from '../tool.js'
 
@@ -34,15 +34,11 @@ export function agentsShell(
         timeout_ms: timeoutMs,
         max_output_length: maxOutputLength,
       })
-      const entries = result.structured['output'] as ShellOutput[]
-      const output = entries.map(({ stdout, stderr, outcome }): AgentsShellOutput => ({
+      const output = shellOutputs(result).map(({ stdout, stderr, outcome }): AgentsShellOutput => ({
         stdout,
         stderr,
         outcome: outcome.type === 'exit' ? { type: 'exit', exitCode: outcome.exit_code } : { type: 'timeout' },
       }))
-      // Nothing ran: the model has to hear why, and this is the only place for it.
-      if (output.length === 0)
-        output.push({ stdout: '', stderr: result.text, outcome: { type: 'exit', exitCode: 125 } })
       return { output, ...(maxOutputLength === undefined ? {} : { maxOutputLength }) }
     },
   }

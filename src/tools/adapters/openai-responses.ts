@@ -2,7 +2,7 @@
  * Answers the calls in a Responses API result: `shell_call` items and function calls of any
  * dialect. Needs no import of the SDK.
  */
-import type { ShellOutput } from '../dialects/openai-shell.js'
+import { shellOutputs, type ShellOutput } from '../dialects/openai-shell.js'
 import type { CallOptions, ToolSet } from '../tool.js'
 
 export interface ShellCall {
@@ -37,8 +37,11 @@ export async function answerResponse(
   for (const item of output) {
     if (item.type === 'shell_call' && tools.get('shell'))
       answers.push(await answerShellCall(item as ShellCall, tools, options))
-    else if (item.type === 'function_call' && tools.get((item as FunctionCall).name))
-      answers.push(await answerFunctionCall(item as FunctionCall, tools, options))
+    if (item.type === 'function_call' && tools.get((item as FunctionCall).name)) {
+      const { call_id, name, arguments: input } = item as FunctionCall
+      const { text } = await tools.execute(name, input, options)
+      answers.push({ type: 'function_call_output', call_id, output: text })
+    }
   }
   return answers
 }
@@ -49,15 +52,6 @@ async function answerShellCall(
   options: CallOptions,
 ): Promise<CallAnswer> {
   const result = await tools.execute('shell', action, options)
-  const output = result.structured['output'] as ShellOutput[]
-  if (output.length === 0) output.push({ stdout: '', stderr: result.text, outcome: { type: 'exit', exit_code: 125 } })
-  return { type: 'shell_call_output', call_id, max_output_length: action.max_output_length, output }
-}
-
-async function answerFunctionCall(
-  { call_id, name, arguments: input }: FunctionCall,
-  tools: ToolSet,
-  options: CallOptions,
-): Promise<CallAnswer> {
-  return { type: 'function_call_output', call_id, output: (await tools.execute(name, input, options)).text }
+  const { max_output_length } = action
+  return { type: 'shell_call_output', call_id, max_output_length, output: shellOutputs(result) }
 }

@@ -1,7 +1,7 @@
 /** Anthropic's typed tool `bash_20250124`: one persistent session, `{command}` or `{restart: true}`. */
 import { noteTexts } from '../../contract/note.js'
 import { badRequest } from '../../contract/errors.js'
-import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../dialect.js'
 import { RUNS } from '../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../schema/schema.js'
 import {
@@ -21,13 +21,11 @@ import {
 import type { ToolResult } from '../tool.js'
 import type { Ran } from '../toolbox.js'
 
-const bashWords = ({ shell, timeouts }: Facts): string =>
-  `Run commands in a persistent ${shell} session. A command is ended after ${timeouts.defaultMs} ms; the session is NOT lost by that. No stdin. For what must run on, append & and redirect its output to a file.`
-
 const bash = defineTool({
   ...RUNS,
   name: 'bash',
-  describe: bashWords,
+  describe: ({ shell, timeouts }) =>
+    `Run commands in a persistent ${shell} session. A command is ended after ${timeouts.defaultMs} ms; the session is NOT lost by that. No stdin. For what must run on, append & and redirect its output to a file.`,
   inputSchema: () =>
     inputOf({
       command: text('The bash command to run; required unless restart'),

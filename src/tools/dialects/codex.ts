@@ -5,7 +5,7 @@
 import type { ShellError } from '../../contract/errors.js'
 import { noteTexts } from '../../contract/note.js'
 import type { Job, JobInfo } from '../../contract/job.js'
-import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../dialect.js'
 import { exitNumber } from '../reading/exit-number.js'
 import { RUNS, typesIntoJob } from '../kinds.js'
 import { BY_PERMISSION } from '../schema/outside.js'
@@ -26,11 +26,6 @@ import {
 } from '../texts.js'
 import type { CallOptions, ToolResult } from '../tool.js'
 import type { Ran, Toolbox } from '../toolbox.js'
-
-const execCommandWords = ({ shell }: Facts): string =>
-  `Runs a command (${shell}), returning output, or a session ID while it is still running. Yielding is NOT a timeout: the command goes on.`
-const writeStdinWords =
-  'Writes characters to a running session (start it with tty=true) and returns new output; empty chars only poll. \\u0003 interrupts.'
 
 const EXEC_YIELD_MS = 10_000
 const WRITE_YIELD_MS = 250
@@ -63,7 +58,8 @@ const OUTPUT = outputOf(
 const execCommand = defineTool({
   ...RUNS,
   name: 'exec_command',
-  describe: execCommandWords,
+  describe: ({ shell }) =>
+    `Runs a command (${shell}), returning output, or a session ID while it is still running. Yielding is NOT a timeout: the command goes on.`,
   inputSchema: () =>
     inputOf(
       {
@@ -96,23 +92,16 @@ const execCommand = defineTool({
 function renderRan({ outcome, command }: Ran): ToolResult {
   if (outcome.refused) return bad(refusalText(outcome, command), { output: '', error: refusalText(outcome, command) })
   if (outcome.status === 'dry_run') return good(dryRunText(command), { output: dryRunText(command) })
-  const output = bodyOf(outcome, '')
-  const seconds = outcome.durationMs / 1_000
-  return good(
-    lines(
-      `Wall time: ${seconds.toFixed(4)} seconds`,
-      outcome.exitCode === null
-        ? `Process ended: ${endWords(outcome)}`
-        : `Process exited with code ${outcome.exitCode}`,
-      noteLines(outcome.notes),
-      `Output:\n${output}`,
-    ),
-    {
-      output,
-      ...(outcome.exitCode === null ? {} : { exit_code: outcome.exitCode }),
-      wall_time_seconds: seconds,
-    },
-  )
+  const { exitCode, notes, durationMs } = outcome
+  const state = exitCode === null ? `Process ended: ${endWords(outcome)}` : `Process exited with code ${exitCode}`
+  const facts = exitCode === null ? {} : { exit_code: exitCode }
+  return report(durationMs / 1_000, [state, noteLines(notes)], bodyOf(outcome, ''), facts)
+}
+
+/** Seconds, what became of it, and what it printed. */
+function report(seconds: number, state: readonly string[], output: string, facts: Record<string, unknown>): ToolResult {
+  const text = lines(`Wall time: ${seconds.toFixed(4)} seconds`, ...state, `Output:\n${output}`)
+  return good(text, { output, wall_time_seconds: seconds, ...facts })
 }
 
 const writeStdin = defineTool({
@@ -120,7 +109,8 @@ const writeStdin = defineTool({
   name: 'write_stdin',
   title: 'Type into a session',
   annotations: RUNS.annotations,
-  describe: () => writeStdinWords,
+  describe: () =>
+    'Writes characters to a running session (start it with tty=true) and returns new output; empty chars only poll. \\u0003 interrupts.',
   inputSchema: () =>
     inputOf(
       {
@@ -155,30 +145,20 @@ async function collect(
 ): Promise<ToolResult> {
   const begun = performance.now()
   await job.wait({ exit: true, timeoutMs: box.patience(yieldMs), signal: call.signal })
-  const { reading, look } = await box.look(job.id, { maxChars: tokens * CHARS_PER_TOKEN })
+  const { reading, look } = await box.look(job.id, { maxChars: tokens * CHARS_PER_TOKEN, signal: call.signal })
   const { info } = reading
   const output = withoutFile(look.screen ?? bodyOfParts(reading.parts), info.outputFile)
   const doing = doingWords(info, look)
   const seconds = (performance.now() - begun) / 1_000
   const original = reading.omittedBytes > 0 ? Math.ceil((reading.omittedBytes + output.length) / CHARS_PER_TOKEN) : null
   const exitCode = info.isRunning ? null : exitNumber(info)
-  return good(
-    lines(
-      `Wall time: ${seconds.toFixed(4)} seconds`,
-      [stateOf(info), ...doing].join(', '),
-      original === null ? '' : `Original token count: ${original} (clipped; whole in ${info.outputFile})`,
-      noteLines(info.notes),
-      `Output:\n${output}`,
-    ),
-    {
-      output,
-      ...(exitCode === null ? { session_id: Number(info.id) || 0 } : { exit_code: exitCode }),
-      wall_time_seconds: seconds,
-      ...(doing.length === 0 ? {} : { state: doing.join(', ') }),
-      ...(info.notes.length === 0 ? {} : { notes: noteTexts(info.notes) }),
-      ...(original === null ? {} : { original_token_count: original }),
-    },
-  )
+  const clipped = original === null ? '' : `Original token count: ${original} (clipped; whole in ${info.outputFile})`
+  return report(seconds, [[stateOf(info), ...doing].join(', '), clipped, noteLines(info.notes)], output, {
+    ...(exitCode === null ? { session_id: Number(info.id) || 0 } : { exit_code: exitCode }),
+    ...(doing.length === 0 ? {} : { state: doing.join(', ') }),
+    ...(info.notes.length === 0 ? {} : { notes: noteTexts(info.notes) }),
+    ...(original === null ? {} : { original_token_count: original }),
+  })
 }
 
 function stateOf(info: JobInfo): string {

@@ -2,7 +2,7 @@
 import type { ShellError } from '../../contract/errors.js'
 import type { JobInfo, KillResult } from '../../contract/job.js'
 import { clipHead } from '../../output/clip.js'
-import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect } from '../dialect.js'
 import { bashCall, endsJob, readsJob, RUNS } from '../kinds.js'
 import { BY_SWITCH } from '../schema/outside.js'
 import type { Reading } from '../reading/read.js'
@@ -15,6 +15,7 @@ import {
   dryRunText,
   endWords,
   errorText,
+  failureWords,
   good,
   lines,
   noteLines,
@@ -22,32 +23,6 @@ import {
 } from '../texts.js'
 import type { ToolResult } from '../tool.js'
 import type { Ran } from '../toolbox.js'
-
-const bashWords = ({
-  shell,
-  timeouts,
-}: Facts): string => `Executes a given bash command in a persistent shell session (${shell}): directory and variables stay for the next call.
-
-For terminal operations like git, npm, docker. Do NOT use it for file operations: use the specialized file tools instead.
-
-- The command argument is required
-- Timeout defaults to ${timeouts.defaultMs}ms, max ${timeouts.maxMs}ms; then the command is ended and its output so far returned
-- Output exceeding 30000 characters will be truncated
-- Use run_in_background=true for long-running commands
-- Quote file paths with spaces using double quotes
-- Use && to chain dependent commands, ; when you don't care if earlier commands fail`
-
-const bashOutputWords = `Retrieves output from a running or completed background bash shell.
-
-- Takes the bash_id of the shell
-- Returns only new output since last check, stderr under [stderr], along with shell status
-- Supports optional regex filtering; lines filtered out count as read
-- Reading never stops the shell`
-
-const killShellWords = `Kills a running background bash shell, with every process it started, by its ID.
-
-- Takes a shell_id parameter identifying the shell to kill
-- A shell that has already stopped is not an error`
 
 const OUTPUT = outputOf({ success: flag(), output: text(), error: orNull(text()), metadata: { type: 'object' } }, [
   'success',
@@ -59,7 +34,19 @@ const OUTPUT = outputOf({ success: flag(), output: text(), error: orNull(text())
 const bash = defineTool({
   ...RUNS,
   name: 'Bash',
-  describe: bashWords,
+  describe: ({
+    shell,
+    timeouts,
+  }) => `Executes a given bash command in a persistent shell session (${shell}): directory and variables stay for the next call.
+
+For terminal operations like git, npm, docker. Do NOT use it for file operations: use the specialized file tools instead.
+
+- The command argument is required
+- Timeout defaults to ${timeouts.defaultMs}ms, max ${timeouts.maxMs}ms; then the command is ended and its output so far returned
+- Output exceeding 30000 characters will be truncated
+- Use run_in_background=true for long-running commands
+- Quote file paths with spaces using double quotes
+- Use && to chain dependent commands, ; when you don't care if earlier commands fail`,
   inputSchema: ({ timeouts }) =>
     inputOf(
       {
@@ -79,7 +66,12 @@ const bash = defineTool({
 const bashOutput = defineTool({
   ...readsJob('bash_id'),
   name: 'BashOutput',
-  describe: () => bashOutputWords,
+  describe: () => `Retrieves output from a running or completed background bash shell.
+
+- Takes the bash_id of the shell
+- Returns only new output since last check, stderr under [stderr], along with shell status
+- Supports optional regex filtering; lines filtered out count as read
+- Reading never stops the shell`,
   inputSchema: () =>
     inputOf(
       {
@@ -96,7 +88,10 @@ const bashOutput = defineTool({
 const killShell = defineTool({
   ...endsJob('shell_id'),
   name: 'KillShell',
-  describe: () => killShellWords,
+  describe: () => `Kills a running background bash shell, with every process it started, by its ID.
+
+- Takes a shell_id parameter identifying the shell to kill
+- A shell that has already stopped is not an error`,
   inputSchema: () => inputOf({ shell_id: text('The ID of the background shell to kill') }, ['shell_id']),
   outputSchema: OUTPUT,
   fail: failed,
@@ -148,9 +143,8 @@ function renderRan(ran: Ran): ToolResult {
         },
       )
     default: {
-      const how = outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)
       const more = outcome.signal === null ? metadata : { ...metadata, signal: outcome.signal }
-      return { ...no(lines(`Command failed with ${how}`, output), output, more), ...byExit(ran) }
+      return { ...no(lines(`Command failed with ${failureWords(outcome)}`, output), output, more), ...byExit(ran) }
     }
   }
 }

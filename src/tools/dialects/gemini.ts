@@ -2,20 +2,18 @@
  * Gemini's `run_shell_command`: a fresh shell per call, a labelled report, processes left behind named by their group.
  */
 import type { JobInfo } from '../../contract/job.js'
-import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../dialect.js'
 import { RUNS, runOrStart } from '../kinds.js'
 import { flag, inputOf, orNull, outputOf, text, whole } from '../schema/schema.js'
 import { bad, bodyOf, clippedWords, dryRunText, errorText, good, lines, refusalText, withoutFile } from '../texts.js'
 import type { ToolResult } from '../tool.js'
 import type { Ran } from '../toolbox.js'
 
-const runShellCommandWords = ({ shell, timeouts }: Facts): string =>
-  `Executes a command as \`bash -c <command>\` (${shell}) in a fresh shell, without stdin. Ended after ${timeouts.defaultMs / 1_000} seconds unless is_background. Returns output, and exit code, signal or process group where they matter.`
-
 const runShellCommand = defineTool({
   ...RUNS,
   name: 'run_shell_command',
-  describe: runShellCommandWords,
+  describe: ({ shell, timeouts }) =>
+    `Executes a command as \`bash -c <command>\` (${shell}) in a fresh shell, without stdin. Ended after ${timeouts.defaultMs / 1_000} seconds unless is_background. Returns output, and exit code, signal or process group where they matter.`,
   inputSchema: () =>
     inputOf(
       {

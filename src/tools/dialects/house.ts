@@ -1,6 +1,6 @@
 /** The default dialect: everything the engine can do in five tools whose list stays under 3 KB. */
 import { badRequest } from '../../contract/errors.js'
-import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../dialect.js'
 import { endsJob, READS, readsJob, RUNS, runOrStart, typesIntoJob } from '../kinds.js'
 import { BY_REASON } from '../schema/outside.js'
 import { otherOwner } from '../reading/owners.js'
@@ -15,25 +15,18 @@ import {
   renderStarted,
 } from './house-render.js'
 
-const bashWords = ({ shell, timeouts, yieldMs }: Facts): string =>
-  [
-    `Run a command in ${shell}; cwd, variables and functions stay. Default timeout ${timeouts.defaultMs} ms: ended, with its output so far.`,
-    ...(yieldMs === null ? [] : [`After ${yieldMs} ms it goes on with an id, NOT killed.`]),
-    'No stdin without pty. Long output is clipped, whole in a file.',
-  ].join(' ')
-
-const bashOutputWords = 'New output and state of a background shell. Waiting never kills it.'
-const killShellWords = 'End a background shell and all it started.'
-const listShellsWords = 'Background shells and sessions.'
-const sendInputWords = 'Type into a pty shell: text, keys (C-c, Up, Tab). C-c interrupts any shell.'
-
 // What there is depends on the status, so the schemas name only what a reader looks for first.
 const ANY = outputOf()
 
 const bash = defineTool({
   ...RUNS,
   name: 'Bash',
-  describe: bashWords,
+  describe: ({ shell, timeouts, yieldMs }) =>
+    [
+      `Run a command in ${shell}; cwd, variables and functions stay. Default timeout ${timeouts.defaultMs} ms: ended, with its output so far.`,
+      ...(yieldMs === null ? [] : [`After ${yieldMs} ms it goes on with an id, NOT killed.`]),
+      'No stdin without pty. Long output is clipped, whole in a file.',
+    ].join(' '),
   inputSchema: ({ timeouts }) =>
     inputOf(
       {
@@ -70,7 +63,7 @@ const bash = defineTool({
 const bashOutput = defineTool({
   ...readsJob('shell_id'),
   name: 'BashOutput',
-  describe: () => bashOutputWords,
+  describe: () => 'New output and state of a background shell. Waiting never kills it.',
   inputSchema: () =>
     inputOf(
       {
@@ -91,9 +84,11 @@ const bashOutput = defineTool({
     const request = { until, port, waitMs: box.patience(Math.max(0, wait_ms ?? UNTIL_MS)) }
     const first = waits ? await box.waitForAny(ids, { ...request, signal: call.signal }) : null
     const from = since === undefined ? undefined : Math.max(0, since)
+    // All or none: what is read beside an id that does not exist would count as seen.
+    for (const id of ids) await box.job(id)
     const told = await Promise.all(
       ids.map(async (id) => ({
-        ...(await box.look(id, { filter, since: from, maxChars: call.maxChars ?? undefined })),
+        ...(await box.look(id, { filter, since: from, maxChars: call.maxChars ?? undefined, signal: call.signal })),
         waited: first?.id === id ? first.waited : null,
         request,
       })),
@@ -111,7 +106,7 @@ const UNTIL_MS = 30_000
 const killShell = defineTool({
   ...endsJob('shell_id'),
   name: 'KillShell',
-  describe: () => killShellWords,
+  describe: () => 'End a background shell and all it started.',
   inputSchema: () => inputOf({ shell_id: text() }, ['shell_id']),
   outputSchema: ANY,
   fail: (error) => renderError(error),
@@ -122,7 +117,7 @@ const listShells = defineTool({
   name: 'ListShells',
   title: 'List shells',
   annotations: READS,
-  describe: () => listShellsWords,
+  describe: () => 'Background shells and sessions.',
   inputSchema: () => inputOf({}),
   outputSchema: outputOf({ shells: list({ type: 'object' }) }, ['shells']),
   fail: (error) => renderError(error, { shells: [] }),
@@ -135,7 +130,7 @@ const listShells = defineTool({
 const sendInput = defineTool({
   ...typesIntoJob('shell_id'),
   name: 'SendInput',
-  describe: () => sendInputWords,
+  describe: () => 'Type into a pty shell: text, keys (C-c, Up, Tab). C-c interrupts any shell.',
   inputSchema: () =>
     inputOf({ shell_id: text(), text: text(), keys: list(text()), enter: flag('Press Return') }, ['shell_id']),
   outputSchema: ANY,

@@ -2,7 +2,7 @@
 import type { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { AutomationRule } from '../../contract/request.js'
-import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect } from '../dialect.js'
 import { endsJob, readsJob, RUNS } from '../kinds.js'
 import { flag, inputOf, list, orNull, outputOf, text, whole } from '../schema/schema.js'
 import {
@@ -12,6 +12,7 @@ import {
   duration,
   endWords,
   errorText,
+  failureWords,
   good,
   jobWords,
   lines,
@@ -21,13 +22,6 @@ import {
 import type { ToolResult } from '../tool.js'
 import type { ToolRequest } from '../run-request.js'
 import type { Ran } from '../toolbox.js'
-
-const execWords = ({ shell, timeouts }: Facts): string =>
-  `Execute a shell command (${shell}, a fresh shell per call) and return stdout, stderr and the exit code. Ended after ${timeouts.defaultMs} ms unless timeout says otherwise. {{secret:name}} and {{decrypt:id}} are resolved at execution and never shown.`
-const execBgWords =
-  'Start a shell command in the background and return its id at once. Nothing ends it but exec_stop, its own end, or the end of the host.'
-const execStatusWords = 'State and whole output of a background process. Asking never stops it.'
-const execStopWords = 'Stop a background process and everything it started.'
 
 const COMMAND_FIELDS = {
   command: text('The shell command to execute'),
@@ -46,7 +40,8 @@ const ID_INPUT = inputOf({ id: text('The id that exec_bg returned') }, ['id'])
 const exec = defineTool({
   ...RUNS_WITH_ENV,
   name: 'exec',
-  describe: execWords,
+  describe: ({ shell, timeouts }) =>
+    `Execute a shell command (${shell}, a fresh shell per call) and return stdout, stderr and the exit code. Ended after ${timeouts.defaultMs} ms unless timeout says otherwise. {{secret:name}} and {{decrypt:id}} are resolved at execution and never shown.`,
   inputSchema: ({ timeouts }) =>
     inputOf({ ...COMMAND_FIELDS, timeout: whole('Milliseconds', { minimum: 1, maximum: timeouts.maxMs }) }, [
       'command',
@@ -68,7 +63,8 @@ const execBg = defineTool({
   ...RUNS_WITH_ENV,
   name: 'exec_bg',
   title: 'Start a command',
-  describe: () => execBgWords,
+  describe: () =>
+    'Start a shell command in the background and return its id at once. Nothing ends it but exec_stop, its own end, or the end of the host.',
   inputSchema: () => inputOf(COMMAND_FIELDS, ['command']),
   outputSchema: outputOf({ id: text(), blocked: flag(), message: text(), error: text() }),
   fail: failed,
@@ -84,7 +80,7 @@ const execStatus = defineTool({
   ...readsJob('id'),
   name: 'exec_status',
   title: 'State of a process',
-  describe: () => execStatusWords,
+  describe: () => 'State and whole output of a background process. Asking never stops it.',
   inputSchema: () => ID_INPUT,
   outputSchema: outputOf({
     id: text(),
@@ -126,7 +122,7 @@ const execStop = defineTool({
   ...endsJob('id'),
   name: 'exec_stop',
   title: 'Stop a process',
-  describe: () => execStopWords,
+  describe: () => 'Stop a background process and everything it started.',
   inputSchema: () => ID_INPUT,
   outputSchema: outputOf({ id: text(), stopped: flag(), error: text() }),
   fail: failed,
@@ -176,10 +172,7 @@ function renderRan(ran: Ran): ToolResult {
     return good(lines(message, notes, both), { ...structured, id: outcome.id, message })
   }
   if (outcome.status === 'completed') return good(lines(notes, both) || '(no output)', structured)
-  const how =
-    outcome.status === 'killed'
-      ? 'Command was stopped'
-      : `Command failed with ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}`
+  const how = outcome.status === 'killed' ? 'Command was stopped' : `Command failed with ${failureWords(outcome)}`
   return {
     text: lines(how, notes, 'Output:', both === '' ? '(no output)' : both),
     structured,

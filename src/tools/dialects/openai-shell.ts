@@ -1,15 +1,23 @@
 /** OpenAI's `shell` action: a list of commands in, one `{stdout, stderr, outcome}` per command out. */
-import { badRequest } from '../../contract/errors.js'
-import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { badRequest, ShellError } from '../../contract/errors.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../dialect.js'
 import { outcomeNumber } from '../reading/exit-number.js'
 import { RUNS } from '../kinds.js'
 import { inputOf, list, outputOf, text, whole } from '../schema/schema.js'
 import { clipEnds } from '../../output/clip.js'
-import { bad, clippedWords, dryRunText, errorText, good, lines, noteLines, refusalText } from '../texts.js'
+import {
+  asShellError,
+  bad,
+  clippedWords,
+  dryRunText,
+  errorText,
+  good,
+  lines,
+  noteLines,
+  refusalText,
+} from '../texts.js'
+import type { ToolResult } from '../tool.js'
 import type { Ran } from '../toolbox.js'
-
-const shellWords = ({ shell: name, timeouts }: Facts): string =>
-  `Runs commands one after the other in a persistent ${name} session; returns stdout, stderr and outcome of each. Each is ended after timeout_ms (default ${timeouts.defaultMs}); the session is NOT lost by that.`
 
 /** As the Responses API wants it back, one per command. */
 export interface ShellOutput {
@@ -18,11 +26,18 @@ export interface ShellOutput {
   readonly outcome: { readonly type: 'exit'; readonly exit_code: number } | { readonly type: 'timeout' }
 }
 
+/** The entries of a result. Where nothing ran, one that says why: the model has to hear it, and has no other place. */
+export function shellOutputs({ structured, text: stderr }: ToolResult): ShellOutput[] {
+  const output = structured['output'] as ShellOutput[]
+  return output.length > 0 ? output : [{ stdout: '', stderr, outcome: { type: 'exit', exit_code: 125 } }]
+}
+
 const shell = defineTool({
   name: 'shell',
   title: 'Run commands',
   annotations: RUNS.annotations,
-  describe: shellWords,
+  describe: ({ shell: name, timeouts }) =>
+    `Runs commands one after the other in a persistent ${name} session; returns stdout, stderr and outcome of each. Each is ended after timeout_ms (default ${timeouts.defaultMs}); the session is NOT lost by that.`,
   inputSchema: ({ timeouts }) =>
     inputOf(
       {
@@ -45,7 +60,12 @@ const shell = defineTool({
     const output: ShellOutput[] = []
     const texts: string[] = []
     for (const command of commands) {
-      const ran = await box.foreground({ command, timeoutMs: timeout_ms }, call)
+      const ran = await box.foreground({ command, timeoutMs: timeout_ms }, call).catch((error: unknown) => {
+        if (output.length === 0) throw error
+        return asShellError(error)
+      })
+      // What ran before it has its effects: a model that heard of the error alone would run all of it again.
+      if (ShellError.is(ran)) return stoppedAt(ran, commands, output, texts)
       const entry = entryOf(ran, max_output_length)
       output.push(entry)
       texts.push(
@@ -61,6 +81,28 @@ const shell = defineTool({
     return good(texts.join('\n'), { output, ...(max_output_length === undefined ? {} : { max_output_length }) })
   },
 })
+
+/** The commands before this one ran; it could not be started, and those after it were not. */
+function stoppedAt(
+  error: ShellError,
+  commands: readonly string[],
+  output: readonly ShellOutput[],
+  texts: readonly string[],
+): ToolResult {
+  const why = `[not run] ${errorText(error)}`
+  const missed = commands.slice(output.length).map((command, i) => ({
+    command,
+    entry: {
+      stdout: '',
+      stderr: i === 0 ? why : '[not run] A command before it could not be started.',
+      outcome: { type: 'exit', exit_code: 125 },
+    } satisfies ShellOutput,
+  }))
+  return bad([...texts, ...missed.map(({ command, entry }) => `${entry.stderr} ${command}`.trimEnd())].join('\n'), {
+    output: [...output, ...missed.map(({ entry }) => entry)],
+    error: errorText(error),
+  })
+}
 
 function entryOf(ran: Ran, maxChars: number | undefined): ShellOutput {
   const { outcome } = ran

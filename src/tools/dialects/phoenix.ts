@@ -1,27 +1,26 @@
 /** Document 001: one tool `bash` with modes; combined output; background jobs that outlive the agent. */
 import { noteTexts } from '../../contract/note.js'
 import type { JobInfo } from '../../contract/job.js'
-import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import type { Outcome } from '../../contract/outcome.js'
+import { AS_IT_CAME, defineTool, USUAL_POLICY, type Dialect } from '../dialect.js'
 import { RUNS, runOrStart } from '../kinds.js'
 import { flag, inputOf, oneOf, orNull, outputOf, text, whole } from '../schema/schema.js'
-import { bad, bodyOf, dryRunText, endWords, errorText, good, lines, noteLines, refusalText } from '../texts.js'
+import { bad, bodyOf, dryRunText, errorText, failureWords, good, lines, noteLines, refusalText } from '../texts.js'
 import type { ToolResult } from '../tool.js'
 import type { Ran } from '../toolbox.js'
-
-const bashWords = ({
-  cwd,
-  shell,
-  timeouts,
-}: Facts): string => `Executes shell commands via bash -c (${shell}), returning combined stdout/stderr. Each call is a new shell: state does NOT persist. No TTY, stdin is empty.
-
-Modes: default (${timeouts.defaultMs / 1_000} seconds), slow (${timeouts.slowMs / 60_000} minutes), background (detached; returns pid and output file at once, is never timed out). After a timeout the process group is ended and the output so far returned.
-
-<pwd>${cwd}</pwd>`
 
 const bash = defineTool({
   ...RUNS,
   name: 'bash',
-  describe: bashWords,
+  describe: ({
+    cwd,
+    shell,
+    timeouts,
+  }) => `Executes shell commands via bash -c (${shell}), returning combined stdout/stderr. Each call is a new shell: state does NOT persist. No TTY, stdin is empty.
+
+Modes: default (${timeouts.defaultMs / 1_000} seconds), slow (${timeouts.slowMs / 60_000} minutes), background (detached; returns pid and output file at once, is never timed out). After a timeout the process group is ended and the output so far returned.
+
+<pwd>${cwd}</pwd>`,
   inputSchema: () =>
     inputOf(
       {
@@ -85,13 +84,7 @@ function renderRan(ran: Ran): ToolResult {
         { ...structured, ...background(outcome) },
       )
     default:
-      return good(
-        lines(
-          `[command failed: ${outcome.signal === null ? `exit code ${outcome.exitCode}` : endWords(outcome)}]`,
-          body,
-        ),
-        structured,
-      )
+      return good(lines(`[command failed: ${failureWords(outcome)}]`, body), structured)
   }
 }
 
@@ -100,12 +93,8 @@ function renderStarted(info: JobInfo): ToolResult {
   return good(text, background(info))
 }
 
-function background(of: {
-  pid: number | null
-  pgid: number | null
-  outputFile: string | null
-}): Record<string, unknown> {
-  return { pid: of.pid ?? 0, pgid: of.pgid ?? 0, output_file: of.outputFile ?? '' }
+function background({ pid, pgid, outputFile }: Pick<Outcome, 'pid' | 'pgid' | 'outputFile'>): Record<string, unknown> {
+  return { pid: pid ?? 0, pgid: pgid ?? 0, output_file: outputFile ?? '' }
 }
 
 /** `system` when it could not run, `blocked` when it was not allowed to: neither is a command that failed. */

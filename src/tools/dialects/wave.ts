@@ -2,7 +2,7 @@
 import type { ShellError } from '../../contract/errors.js'
 import type { JobInfo } from '../../contract/job.js'
 import { clipHead } from '../../output/clip.js'
-import { defineTool, USUAL_POLICY, type Dialect, type Facts } from '../dialect.js'
+import { defineTool, USUAL_POLICY, type Dialect } from '../dialect.js'
 import { bashCall, endsJob, readsJob, RUNS } from '../kinds.js'
 import { BY_SWITCH } from '../schema/outside.js'
 import type { Reading } from '../reading/read.js'
@@ -23,19 +23,13 @@ import {
 import type { ToolResult } from '../tool.js'
 import type { Ran } from '../toolbox.js'
 
-const bashWords = ({ shell, timeouts }: Facts): string =>
-  `Executes a command in a persistent ${shell} session: environment variables and directory stay for the next call. Prefer the specialized tools (Read, Write, Edit, Grep) where one fits. Foreground commands are ended after the timeout (default ${timeouts.defaultMs} ms) and return what they printed until then. Output over 30000 characters is truncated. Long-running commands: run_in_background.`
-
-const bashOutputWords =
-  'Returns the accumulated output and the state of a background shell. Reading never stops it, and nothing is lost by reading late.'
-const killBashWords = 'Ends a background shell with its whole process group.'
-
 const OUTPUT = outputOf({ success: flag(), content: text(), error: text(), bash_id: text() }, ['success', 'content'])
 
 const bash = defineTool({
   ...RUNS,
   name: 'Bash',
-  describe: bashWords,
+  describe: ({ shell, timeouts }) =>
+    `Executes a command in a persistent ${shell} session: environment variables and directory stay for the next call. Prefer the specialized tools (Read, Write, Edit, Grep) where one fits. Foreground commands are ended after the timeout (default ${timeouts.defaultMs} ms) and return what they printed until then. Output over 30000 characters is truncated. Long-running commands: run_in_background.`,
   inputSchema: ({ timeouts }) =>
     inputOf(
       {
@@ -55,7 +49,8 @@ const bash = defineTool({
 const bashOutput = defineTool({
   ...readsJob('bash_id'),
   name: 'BashOutput',
-  describe: () => bashOutputWords,
+  describe: () =>
+    'Returns the accumulated output and the state of a background shell. Reading never stops it, and nothing is lost by reading late.',
   inputSchema: () =>
     inputOf(
       {
@@ -72,7 +67,7 @@ const bashOutput = defineTool({
 const killBash = defineTool({
   ...endsJob('shell_id'),
   name: 'KillBash',
-  describe: () => killBashWords,
+  describe: () => 'Ends a background shell with its whole process group.',
   inputSchema: () => inputOf({ shell_id: text('The ID of the background shell') }, ['shell_id']),
   outputSchema: OUTPUT,
   fail: failed,

@@ -1,4 +1,4 @@
-/** Whose a job is, when several servers share a state directory: "mine" comes first, others are named. */
+/** The owner of a job, when several servers share a state directory: a client's own come first, others are named. */
 import type { JobInfo } from '../../contract/job.js'
 
 /** The engine of the server that started the job. */

@@ -77,19 +77,19 @@ async function readStream(
 ): Promise<Piece> {
   const shape = { stream, ansi: request.ansi, progress: request.progress }
   const maxChars = request.maxChars ?? LIMITS.clipChars
+  const clipped = ({ text, cursor, omittedBytes }: ReadResult): Piece => {
+    const ends = clipEnds(text, { maxChars, wholeAt })
+    return { text: ends.text, cursor, omittedBytes: omittedBytes + ends.omittedBytes }
+  }
   if (request.filter !== undefined) {
     const { filter } = request
     const maxBytes = isRunning ? await wholeLines(job, stream, since) : Number.MAX_SAFE_INTEGER
     const found = await withFilter(() => job.read({ ...shape, since, filter, maxBytes: Math.max(4, maxBytes) }))
     if (maxBytes === 0) return { text: '', cursor: since, omittedBytes: 0 }
-    const clipped = clipEnds(found.text, { maxChars, wholeAt })
-    return { text: clipped.text, cursor: found.cursor, omittedBytes: found.omittedBytes + clipped.omittedBytes }
+    return clipped(found)
   }
   const first = await job.read({ ...shape, since, maxBytes: WINDOW_BYTES })
-  if (first.cursor >= first.totalBytes) {
-    const clipped = clipEnds(first.text, { maxChars, wholeAt })
-    return { text: clipped.text, cursor: first.cursor, omittedBytes: first.omittedBytes + clipped.omittedBytes }
-  }
+  if (first.cursor >= first.totalBytes) return clipped(first)
   const last = await job.read({
     ...shape,
     since: Math.max(first.cursor, first.totalBytes - WINDOW_BYTES),
@@ -97,8 +97,8 @@ async function readStream(
   })
   const between = await troublesBetween(job, first.cursor, last.start, shape)
   const hole = Math.max(0, last.start - first.cursor)
-  const clipped = joinEnds(first.text, last.text, { maxChars, wholeAt, hole, between })
-  return { text: clipped.text, cursor: last.cursor, omittedBytes: first.omittedBytes + clipped.omittedBytes }
+  const joined = joinEnds(first.text, last.text, { maxChars, wholeAt, hole, between })
+  return { text: joined.text, cursor: last.cursor, omittedBytes: first.omittedBytes + joined.omittedBytes }
 }
 
 /** Looks through the middle of a long range, as far as that is still kept and does not take too long. */

@@ -4,7 +4,8 @@
  */
 import { badRequest, type ShellError } from '../../contract/errors.js'
 import type { JsonSchema, ObjectSchema } from './schema.js'
-import { isRecord } from '../../contract/attempt.js'
+import { attempt, isRecord } from '../../contract/attempt.js'
+import { nearest } from '../../contract/names/nearest.js'
 
 export type ToolInput = Readonly<Record<string, unknown>>
 
@@ -45,20 +46,10 @@ export function readInput(raw: unknown, rules: InputRules): ToolInput {
 
 function asObject(raw: unknown, tool: string): Record<string, unknown> {
   if (raw === undefined || raw === null) return {}
-  if (typeof raw === 'string') {
-    try {
-      return asObject(JSON.parse(raw) ?? 0, tool)
-    } catch {
-      throw badRequest(
-        `The input of ${tool} must be an object, got the text ${show(raw)}.`,
-        'Send the fields as one JSON object.',
-      )
-    }
-  }
-  if (typeof raw !== 'object' || Array.isArray(raw)) {
-    throw badRequest(`The input of ${tool} must be an object, got ${show(raw)}.`, 'Send the fields as one JSON object.')
-  }
-  return raw as Record<string, unknown>
+  const given = typeof raw === 'string' ? attempt(() => asObject(JSON.parse(raw) ?? 0, tool)) : raw
+  if (isRecord(given)) return given
+  const got = `${typeof raw === 'string' ? 'the text ' : ''}${show(raw)}`
+  throw badRequest(`The input of ${tool} must be an object, got ${got}.`, 'Send the fields as one JSON object.')
 }
 
 // The two say the same thing in two dialects; guessing which one was meant could kill a long build.
@@ -77,7 +68,7 @@ function ownName(name: string, rules: InputRules): string {
   const alias = rules.aliases && Object.hasOwn(rules.aliases, name) ? rules.aliases[name] : undefined
   if (alias !== undefined && Object.hasOwn(known, alias)) return alias
   const names = Object.keys(known)
-  const near = names.find((own) => isNear(own, name))
+  const near = nearest(name, names)
   throw badRequest(
     `Unknown field '${name.slice(0, 60)}' in ${rules.tool}.${near ? ` Did you mean '${near}'?` : ''}`,
     names.length > 0 ? `Fields: ${names.join(', ')}.` : `${rules.tool} takes no fields.`,
@@ -115,19 +106,11 @@ function readValue(name: string, value: unknown, schema: JsonSchema): unknown {
   }
 }
 
-function inRange(name: string, value: number, schema: JsonSchema): number {
-  if (schema.maximum !== undefined && value > schema.maximum) {
-    throw badRequest(
-      `'${name}' above maximum: ${value} is more than ${schema.maximum}.`,
-      `Give at most ${schema.maximum}.`,
-    )
-  }
-  if (schema.minimum !== undefined && value < schema.minimum) {
-    throw badRequest(
-      `'${name}' below minimum: ${value} is less than ${schema.minimum}.`,
-      `Give at least ${schema.minimum}.`,
-    )
-  }
+function inRange(name: string, value: number, { minimum = -Infinity, maximum = Infinity }: JsonSchema): number {
+  if (value > maximum)
+    throw badRequest(`'${name}' above maximum: ${value} is more than ${maximum}.`, `Give at most ${maximum}.`)
+  if (value < minimum)
+    throw badRequest(`'${name}' below minimum: ${value} is less than ${minimum}.`, `Give at least ${minimum}.`)
   return value
 }
 
@@ -169,27 +152,6 @@ function expected(name: string, what: string, value: unknown): ShellError {
 }
 
 function show(value: unknown): string {
-  let shown: string
-  try {
-    shown = JSON.stringify(value) ?? String(value)
-  } catch {
-    shown = typeof value
-  }
+  const shown = attempt(() => JSON.stringify(value) ?? String(value), typeof value)
   return shown.length > 80 ? `${shown.slice(0, 77)}...` : shown
-}
-
-function isNear(own: string, given: string): boolean {
-  const plain = (name: string): string => name.toLowerCase().replace(/[^a-z]/g, '')
-  const a = plain(own)
-  const b = plain(given)
-  return a.length > 0 && b.length > 1 && (a === b || a.startsWith(b) || b.startsWith(a) || differByOne(a, b))
-}
-
-/** True when one insertion, deletion or replacement turns one word into the other. */
-function differByOne(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1) return false
-  let same = 0
-  while (same < a.length && same < b.length && a[same] === b[same]) same += 1
-  const rest = (word: string, skip: number): string => word.slice(same + skip)
-  return rest(a, 1) === rest(b, 1) || rest(a, 0) === rest(b, 1) || rest(a, 1) === rest(b, 0)
 }

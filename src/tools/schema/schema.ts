@@ -51,24 +51,18 @@ export function outputOf(properties?: Record<string, JsonSchema>, required: read
   return { type: 'object', ...(properties ? { properties } : {}), ...(required.length > 0 ? { required } : {}) }
 }
 
-export const text = (description?: string): Of<string> =>
-  description ? { type: 'string', description } : { type: 'string' }
-export const flag = (description?: string): Of<boolean> =>
-  description ? { type: 'boolean', description } : { type: 'boolean' }
-export const whole = (description?: string, range: { minimum?: number; maximum?: number } = {}): Of<number> => ({
-  type: 'integer',
+const schemaOf = (type: JsonSchema['type'], description?: string, more: JsonSchema = {}): JsonSchema => ({
+  type,
   ...(description ? { description } : {}),
-  ...range,
+  ...more,
 })
-export const oneOf = <const Value extends string>(values: readonly Value[], description?: string): Of<Value> => ({
-  type: 'string',
-  ...(description ? { description } : {}),
-  enum: values,
-})
-export const list = <Item>(items: Of<Item>, description?: string): Of<readonly Item[]> => ({
-  type: 'array',
-  ...(description ? { description } : {}),
-  items,
-})
+export const text = (description?: string): Of<string> => schemaOf('string', description)
+export const flag = (description?: string): Of<boolean> => schemaOf('boolean', description)
+export const whole = (description?: string, range: { minimum?: number; maximum?: number } = {}): Of<number> =>
+  schemaOf('integer', description, range)
+export const oneOf = <const Value extends string>(values: readonly Value[], description?: string): Of<Value> =>
+  schemaOf('string', description, { enum: values })
+export const list = <Item>(items: Of<Item>, description?: string): Of<readonly Item[]> =>
+  schemaOf('array', description, { items })
 /** Only for results: inputs leave a field out instead. */
 export const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })

@@ -1,6 +1,6 @@
 /** What happened: plots over time, the record with search, and whether the record is still what was written. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Line, Sample } from '../words'
+import type { Line, Lines as Found, Sample } from '../words'
 import { Field, LinkButton } from './fields'
 import { ago, day, size, toneClass, took, visible } from './format'
 import { say, useMessages, world, type Fields } from './store'
@@ -11,7 +11,7 @@ const ENDS = new Set(['run', 'session', 'job', 'refused'])
 
 export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void }) {
   const [query, setQuery] = useState('')
-  const [found, setFound] = useState<{ lines: readonly Line[]; total: number } | null>(null)
+  const [found, setFound] = useState<Found | null>(null)
   const [recent, setRecent] = useState<readonly Line[]>([])
   const [chain, setChain] = useState<Fields | null>(null)
   const [samples, setSamples] = useState<Record<string, readonly Sample[]>>({})
@@ -109,15 +109,7 @@ export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void
   )
 }
 
-function Lines({
-  found,
-  query,
-  go,
-}: {
-  found: { lines: readonly Line[]; total: number } | null
-  query: string
-  go: (of: string) => void
-}) {
+function Lines({ found, query, go }: { found: Found | null; query: string; go: (of: string) => void }) {
   if (!found) return <p class="hint">Reading the record.</p>
   if (found.lines.length === 0)
     return <p class="empty small">{query ? 'Nothing in the record fits.' : 'The record is empty.'}</p>
@@ -137,35 +129,33 @@ function Lines({
           {found.lines
             .slice()
             .reverse()
-            .map((line) => {
-              return (
-                <tr key={`${line.at} ${line.kind} ${line.command}`}>
-                  <td class="nowrap">{day(line.at)}</td>
-                  <td class="cmd">{visible(line.command).slice(0, 300)}</td>
-                  <td>
-                    <span class={toneClass(line.tone)}>{line.came}</span>
-                  </td>
-                  <td class="wide nowrap">
-                    {line.waitedMs !== null
-                      ? `waited ${took(line.waitedMs)}`
-                      : ENDS.has(line.kind) && line.came !== 'running'
-                        ? took(line.ms)
-                        : ''}
-                  </td>
-                  <td class="wide">
-                    {line.by ? (
-                      visible(line.by)
-                    ) : line.session ? (
-                      <LinkButton act={() => go(`session/${line.engine}/${line.session}`)}>
-                        {visible(line.session)}
-                      </LinkButton>
-                    ) : (
-                      visible(line.client ?? '')
-                    )}
-                  </td>
-                </tr>
-              )
-            })}
+            .map((line) => (
+              <tr key={`${line.at} ${line.kind} ${line.command}`}>
+                <td class="nowrap">{day(line.at)}</td>
+                <td class="cmd">{visible(line.command).slice(0, 300)}</td>
+                <td>
+                  <span class={toneClass(line.tone)}>{line.came}</span>
+                </td>
+                <td class="wide nowrap">
+                  {line.waitedMs !== null
+                    ? `waited ${took(line.waitedMs)}`
+                    : ENDS.has(line.kind) && line.came !== 'running'
+                      ? took(line.ms)
+                      : ''}
+                </td>
+                <td class="wide">
+                  {line.by ? (
+                    visible(line.by)
+                  ) : line.session ? (
+                    <LinkButton act={() => go(`session/${line.engine}/${line.session}`)}>
+                      {visible(line.session)}
+                    </LinkButton>
+                  ) : (
+                    visible(line.client ?? '')
+                  )}
+                </td>
+              </tr>
+            ))}
         </tbody>
       </table>
       {found.total > found.lines.length && (
@@ -179,40 +169,8 @@ function Lines({
 
 /** CPU and memory of what runs, each as a line with its figure of now and its highest. */
 function Uses({ title, samples, dark }: { title: string; samples: readonly Sample[]; dark: boolean }) {
-  return (
-    <div class="card">
-      <h2>{title}</h2>
-      <Use name="CPU" title={title} samples={samples} dark={dark} of={({ cpu }) => cpu} value={(n) => `${n} %`} />
-      <Use name="Memory" title={title} samples={samples} dark={dark} of={({ memory }) => memory} value={size} />
-      <p class="hint">over the last {ago(samples.at(-1)!.at - samples[0]!.at)}</p>
-    </div>
-  )
-}
-
-function Use({
-  name,
-  title,
-  samples,
-  dark,
-  of,
-  value,
-}: {
-  name: string
-  title: string
-  samples: readonly Sample[]
-  dark: boolean
-  of: (sample: Sample) => number
-  value: (n: number) => string
-}) {
-  const values = samples.map(of)
-  const draw: Draw = (place, plot) =>
-    plot(
-      place,
-      samples.map(({ at }) => at / 1000),
-      [values],
-      { kind: 'line', value, height: 48, bare: true },
-    )
-  return (
+  const times = samples.map(({ at }) => at / 1000)
+  const use = (name: string, values: readonly number[], value: (n: number) => string) => (
     <>
       <div class="pair">
         <span class="hint">{name}</span>
@@ -220,26 +178,44 @@ function Use({
           <strong>{value(values.at(-1)!)}</strong> <span class="hint">highest {value(Math.max(...values))}</span>
         </span>
       </div>
-      <Drawing title={`${name} of ${title}`} dark={dark} on={samples} draw={draw} small />
+      <Drawing
+        title={`${name} of ${title}`}
+        dark={dark}
+        on={samples}
+        draw={(place, plot) => plot(place, times, [values], { kind: 'line', value, height: 48, bare: true })}
+        small
+      />
     </>
+  )
+  return (
+    <div class="card">
+      <h2>{title}</h2>
+      {use(
+        'CPU',
+        samples.map(({ cpu }) => cpu),
+        (n) => `${n} %`,
+      )}
+      {use(
+        'Memory',
+        samples.map(({ memory }) => memory),
+        size,
+      )}
+      <p class="hint">over the last {ago(samples.at(-1)!.at - samples[0]!.at)}</p>
+    </div>
   )
 }
 
 type Draw = (place: HTMLElement, plot: typeof import('./plots').plot) => { destroy(): void }
 
-function Plot({
-  title,
-  note,
-  draw,
-  on,
-  dark,
-}: {
-  title: string
-  note?: string
-  draw: Draw
-  on: readonly unknown[]
-  dark: boolean
-}) {
+interface Drawn {
+  readonly title: string
+  readonly draw: Draw
+  /** It is drawn anew when this changes. */
+  readonly on: readonly unknown[]
+  readonly dark: boolean
+}
+
+function Plot({ title, note, draw, on, dark }: Drawn & { note?: string }) {
   return (
     <div class="card">
       <h2>{title}</h2>
@@ -249,19 +225,7 @@ function Plot({
   )
 }
 
-function Drawing({
-  title,
-  draw,
-  on,
-  dark,
-  small = false,
-}: {
-  title: string
-  draw: Draw
-  on: readonly unknown[]
-  dark: boolean
-  small?: boolean
-}) {
+function Drawing({ title, draw, on, dark, small = false }: Drawn & { small?: boolean }) {
   const place = useRef<HTMLDivElement>(null)
   const drawn = useRef<{ destroy(): void } | null>(null)
   useEffect(() => {

@@ -66,22 +66,10 @@ function Card({ ask, canAnswer, place }: { ask: AskRow; canAnswer: boolean; plac
         )}
       </pre>
       <dl>
-        <dt>Why</dt>
-        <dd>{visible(ask.reason)}</dd>
-        <dt>Where</dt>
-        <dd class="mono">{visible(ask.cwd)}</dd>
-        {ask.session !== null && (
-          <>
-            <dt>Session</dt>
-            <dd>{visible(ask.session)}</dd>
-          </>
-        )}
-        {ask.env.length > 0 && (
-          <>
-            <dt>With</dt>
-            <dd class="mono">{ask.env.map(visible).join(' ')}</dd>
-          </>
-        )}
+        <Fact name="Why" text={ask.reason} />
+        <Fact name="Where" text={ask.cwd} mono />
+        {ask.session !== null && <Fact name="Session" text={ask.session} />}
+        {ask.env.length > 0 && <Fact name="With" text={ask.env.join(' ')} mono />}
         <dt>Asked</dt>
         <dd>
           {ago(Date.now() - ask.askedAt)} ago;{' '}
@@ -107,5 +95,14 @@ function Card({ ask, canAnswer, place }: { ask: AskRow; canAnswer: boolean; plac
         </div>
       )}
     </div>
+  )
+}
+
+function Fact({ name, text, mono }: { name: string; text: string; mono?: boolean }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd class={mono ? 'mono' : undefined}>{visible(text)}</dd>
+    </>
   )
 }

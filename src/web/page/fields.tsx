@@ -21,6 +21,8 @@ export function Field({ id, label, hint = label, value, set, onFocus, type = 'se
       <input
         id={id}
         type={type}
+        // Without it the types of preact want to know which of the two it is.
+        list={undefined}
         placeholder={hint}
         value={value}
         onInput={(event) => set((event.target as HTMLInputElement).value)}

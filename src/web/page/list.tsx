@@ -13,7 +13,6 @@ export interface Item {
   /** What it opens: `call/ENGINE:RUN`, `job/ID`, `session/ENGINE/NAME`; null for a heading. */
   readonly of: string | null
   readonly dot: 'run' | 'wait' | 'idle' | 'bad' | 'done'
-  readonly state: string
   readonly what: string
   readonly isWords: boolean
   readonly when: string
@@ -27,13 +26,12 @@ const SPARE = 6
 export function itemsOf(filter: string): Item[] {
   const now = Date.now()
   const items: Item[] = []
-  const heading = (text: string): void =>
-    void items.push({ of: null, dot: 'idle', state: '', what: text, isWords: true, when: '', sub: '' })
+  const heading = (what: string): Item => ({ of: null, dot: 'idle', what, isWords: true, when: '', sub: '' })
   const fits = (...texts: (string | null)[]): boolean =>
     filter === '' || texts.join(' ').toLowerCase().includes(filter.toLowerCase())
   for (const [id, engine] of world.engines) {
     const calls = [...world.calls].filter(([, call]) => call.engine === id)
-    const rows = [
+    const rows: Item[] = [
       ...calls
         .filter(([, call]) => fits(call.command, call.session, call.client))
         .map(([key, call]) => callItem(key, call, now)),
@@ -42,36 +40,22 @@ export function itemsOf(filter: string): Item[] {
         .map(({ name, cwd, calls: count }) => ({
           of: `session/${id}/${name}`,
           dot: 'idle' as const,
-          state: 'idle',
           what: `Session ${name}`,
           isWords: true,
           when: '',
           sub: `idle · ${count === 1 ? '1 command' : `${count} commands`} · ${visible(cwd)}`,
         })),
     ]
-    if (engine.state === 'refused' && engine.why)
-      rows.push({
-        of: null,
-        dot: 'bad',
-        state: 'silent',
-        what: `Not shown: ${engine.why}`,
-        isWords: true,
-        when: '',
-        sub: '',
-      })
-    if (rows.length === 0) continue
-    heading(`${visible(engine.name)} · process ${engine.pid}`)
-    items.push(...rows)
+    if (engine.state === 'refused' && engine.why) rows.push(heading(`Not shown: ${engine.why}`))
+    if (rows.length > 0) items.push(heading(`${visible(engine.name)} · process ${engine.pid}`), ...rows)
   }
   const jobs = [...world.jobs]
     .filter(([id, job]) => fits(job.command, job.description, id, job.status))
     .sort(([, a], [, b]) => b.at - a.at)
-  const running = jobs.filter(([, job]) => job.running)
-  const ended = jobs.filter(([, job]) => !job.running)
-  if (running.length > 0) heading(`Jobs running · ${running.length}`)
-  for (const [id, job] of running) items.push(jobItem(id, job, now))
-  if (ended.length > 0) heading(`Jobs ended · ${ended.length}`)
-  for (const [id, job] of ended) items.push(jobItem(id, job, now))
+  for (const isRunning of [true, false]) {
+    const rows = jobs.filter(([, job]) => job.running === isRunning).map(([id, job]) => jobItem(id, job, now))
+    if (rows.length > 0) items.push(heading(`Jobs ${isRunning ? 'running' : 'ended'} · ${rows.length}`), ...rows)
+  }
   return items
 }
 
@@ -86,7 +70,6 @@ function callItem(id: string, call: CallRow, now: number): Item {
   return {
     of: `call/${id}`,
     dot: isWaiting ? 'wait' : 'run',
-    state: isWaiting ? 'waiting' : 'running',
     what: call.description ?? visible(call.command),
     isWords: call.description !== null,
     when: ago(now - call.at),
@@ -95,16 +78,14 @@ function callItem(id: string, call: CallRow, now: number): Item {
 }
 
 function jobItem(id: string, job: JobRow, now: number): Item {
-  const state = stateOf(job)
   return {
     of: `job/${id}`,
     dot: job.running ? 'run' : job.status === 'completed' ? 'done' : 'bad',
-    state,
     what: job.description ?? visible(job.command),
     isWords: job.description !== null,
     when: job.running ? ago(now - job.at) : took((job.end ?? now) - job.at),
     sub: [
-      state,
+      stateOf(job),
       size(job.bytes),
       ...(job.pty ? ['terminal'] : []),
       ...(job.ports?.length ? [`port ${job.ports.join(', ')}`] : []),
@@ -118,15 +99,13 @@ export function stateOf(job: JobRow): string {
   return job.status === 'failed' ? (job.signal ?? `exit ${job.exitCode}`) : job.status
 }
 
-export function List({
-  open,
-  pick,
-  selected,
-}: {
-  open: string | null
-  pick: (of: string) => void
-  selected: string | null
-}) {
+interface ListOf {
+  readonly open: string | null
+  readonly pick: (of: string) => void
+  readonly selected: string | null
+}
+
+export function List({ open, pick, selected }: ListOf) {
   const { hasState } = useWorld()
   const box = useRef<HTMLDivElement>(null)
   const head = useRef<HTMLDivElement>(null)

@@ -2,7 +2,7 @@
  * What was done in a session: a timeline, every command as a block with what came of it, and
  * the recording where there is one.
  */
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { BlockRow } from '../words'
 import { Field, LinkButton } from './fields'
 import { day, size, toneClass, took, visible } from './format'
@@ -10,21 +10,11 @@ import { Replay } from './replay'
 import { fetchWithKey, say, useMessages, useWorld, world } from './store'
 import { commandAt, plainOutput, tapeOf, type Tape } from './tape'
 import { Timeline } from './timeline'
-import { copy, Empty } from './view'
+import { copy, Empty, type ViewOf } from './view'
 
 const SHOWN = 2_000
 
-export function SessionView({
-  of,
-  close,
-  go,
-  dark,
-}: {
-  of: string
-  close: () => void
-  go: (of: string) => void
-  dark: boolean
-}) {
+export function SessionView({ of, close, go, dark }: ViewOf) {
   useWorld()
   const [, engine = '', ...rest] = of.split('/')
   const name = rest.join('/')
@@ -167,21 +157,16 @@ async function fetchTape(engine: string | null, session: string): Promise<Tape |
   return response.ok ? tapeOf((await response.json()) as [number, string, string][]) : null
 }
 
-function Block({
-  block,
-  go,
-  isMarked,
-  replay,
-  output,
-}: {
-  block: BlockRow
-  go: (of: string) => void
-  isMarked: boolean
-  replay: (() => void) | null
-  output: () => Promise<string | null>
-}) {
+interface BlockOf {
+  readonly block: BlockRow
+  readonly go: (of: string) => void
+  readonly isMarked: boolean
+  readonly replay: (() => void) | null
+  readonly output: () => Promise<string | null>
+}
+
+function Block({ block, go, isMarked, replay, output }: BlockOf) {
   const [text, setText] = useState<string | null>(null)
-  const box = useRef<HTMLPreElement>(null)
   const show = async (): Promise<void> => setText(text === null ? ((await output()) ?? 'It was not recorded.') : null)
   return (
     <li class={`block ${block.tone}`} id={`b${block.at}`} data-marked={isMarked}>
@@ -216,7 +201,7 @@ function Block({
         </div>
       ))}
       {text !== null && (
-        <pre class="printed" ref={box} tabIndex={0} aria-label="Output">
+        <pre class="printed" tabIndex={0} aria-label="Output">
           {text === '' ? 'It printed nothing.' : visible(text)}
         </pre>
       )}

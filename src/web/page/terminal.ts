@@ -3,7 +3,6 @@
  * do to the page is switched off.
  */
 import { FitAddon } from '@xterm/addon-fit'
-import { SearchAddon } from '@xterm/addon-search'
 import { Terminal, type ITheme } from '@xterm/xterm'
 
 // The page's policy lets only style elements with its nonce through; xterm.js makes some of its own.
@@ -74,9 +73,7 @@ export function openTerminal(place: HTMLElement, options: TerminalOptions) {
   for (const id of QUESTIONS) term.parser.registerCsiHandler(id, () => true)
   for (const intermediates of ['$', '+']) term.parser.registerDcsHandler({ intermediates, final: 'q' }, () => true)
   const fit = new FitAddon()
-  const search = new SearchAddon()
   term.loadAddon(fit)
-  term.loadAddon(search)
   term.open(place)
   term.attachCustomKeyEventHandler((event) => {
     if (!(event.ctrlKey && event.key === ']')) return true
@@ -99,8 +96,6 @@ export function openTerminal(place: HTMLElement, options: TerminalOptions) {
     if (!term.options.disableStdin) options.onType(text)
   })
   return {
-    term,
-    search,
     write: (text: string, done: () => void) => term.write(text, done),
     clear: () => term.reset(),
     fix(to: { cols: number; rows: number } | null) {

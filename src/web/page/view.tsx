@@ -20,19 +20,17 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['enter', '\r'],
 ]
 
-export const isPhone = (): boolean => matchMedia('(max-width: 720px)').matches
+const isPhone = (): boolean => matchMedia('(max-width: 720px)').matches
 
-export function View({
-  of,
-  close,
-  dark,
-  go,
-}: {
-  of: string
-  close: () => void
-  dark: boolean
-  go: (of: string) => void
-}) {
+export interface ViewOf {
+  /** What is shown: `call/ENGINE:RUN`, `job/ID` or `session/ENGINE/NAME`. */
+  readonly of: string
+  readonly close: () => void
+  readonly dark: boolean
+  readonly go: (of: string) => void
+}
+
+export function View({ of, close, dark, go }: ViewOf) {
   useWorld()
   const id = of.slice(of.indexOf('/') + 1)
   const isJob = of.startsWith('job/')
@@ -125,14 +123,9 @@ export function View({
     )
   const canAct = world.role === 'person' && isLive
   const row = call ?? last.current
-  const command = job?.command ?? row?.command ?? ''
-  const session = job
-    ? job.session === null
-      ? null
-      : `${job.engine}/${job.session}`
-    : row?.session === null || !row
-      ? null
-      : `${row.engine}/${row.session}`
+  const shown = job ?? row
+  const command = shown?.command ?? ''
+  const session = shown?.session ? `${shown.engine}/${shown.session}` : null
   const isRunning = job ? job.running : call !== undefined
   return (
     <>
@@ -178,7 +171,7 @@ export function View({
             )}
           </div>
         </div>
-        <Facts job={job} call={row ?? undefined} ended={ended} isRunning={isRunning} id={id} />
+        <Facts job={job} call={row} ended={ended} isRunning={isRunning} id={id} />
         <div class="links">
           {session !== null && world.only === null && (
             <LinkButton act={() => go(`session/${session}`)}>
@@ -227,19 +220,15 @@ export function View({
   )
 }
 
-function Facts({
-  job,
-  call,
-  ended,
-  isRunning,
-  id,
-}: {
-  job?: JobRow
-  call?: CallRow
-  ended: Fields | null
-  isRunning: boolean
-  id: string
-}) {
+interface FactsOf {
+  readonly job: JobRow | undefined
+  readonly call: CallRow | null
+  readonly ended: Fields | null
+  readonly isRunning: boolean
+  readonly id: string
+}
+
+function Facts({ job, call, ended, isRunning, id }: FactsOf) {
   if (job)
     return (
       <div class="facts">
@@ -278,15 +267,13 @@ function endOf({ engine }: CallRow): string {
   return world.engines.has(engine) ? 'has ended' : 'its engine has ended, and the command with it'
 }
 
-export function Empty({
-  title,
-  children,
-  close,
-}: {
-  title: string
-  children: preact.ComponentChildren
-  close?: () => void
-}) {
+interface EmptyOf {
+  readonly title: string
+  readonly children: preact.ComponentChildren
+  readonly close?: () => void
+}
+
+export function Empty({ title, children, close }: EmptyOf) {
   return (
     <div class="empty">
       <strong>{title}</strong>

@@ -5,6 +5,7 @@ import { size, visible } from './format'
 import { say, useMessages } from './store'
 import type { JobRow } from '../words'
 
+const STEP = 128 * 1024
 let asked = 0
 const STREAMS = [
   ['stdout', 'stdout'],
@@ -41,7 +42,14 @@ export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
     const timer = setTimeout(() => ask(0, query), query ? 250 : 0)
     return () => clearTimeout(timer)
   }, [query, stream, id])
-  const step = 128 * 1024
+  const isFirst = range.start === 0
+  const isLast = range.cursor >= range.total
+  const steps = [
+    ['First', isFirst, 0],
+    ['Earlier', isFirst, range.start - STEP],
+    ['Later', isLast, range.cursor],
+    ['Last', isLast, range.total - STEP],
+  ] as const
   return (
     <div class="whole">
       <div class="tools">
@@ -59,18 +67,11 @@ export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
           </span>
         ) : (
           <>
-            <button disabled={range.start === 0} onClick={() => ask(0, '')}>
-              First
-            </button>
-            <button disabled={range.start === 0} onClick={() => ask(Math.max(0, range.start - step), '')}>
-              Earlier
-            </button>
-            <button disabled={range.cursor >= range.total} onClick={() => ask(range.cursor, '')}>
-              Later
-            </button>
-            <button disabled={range.cursor >= range.total} onClick={() => ask(Math.max(0, range.total - step), '')}>
-              Last
-            </button>
+            {steps.map(([name, isOver, to]) => (
+              <button disabled={isOver} onClick={() => ask(Math.max(0, to), '')}>
+                {name}
+              </button>
+            ))}
             <span class="hint">
               {size(range.start)} to {size(range.cursor)} of {size(range.total)}
             </span>

@@ -43,7 +43,7 @@ async function atTerminal(
 const cerith = `${process.execPath} ${cli}`
 
 // Inside an agent's shell no caller is taken for a person.
-describe.skipIf(!hasScript || isInsideEngine(process.env))('a person', () => {
+describe.skipIf(!hasScript || isInsideEngine())('a person', () => {
   test('is asked, and no means no', async () => {
     const text = await atTerminal(`${cerith} run --set policy.preset=careful 'curl -s http://127.0.0.1:9/'`, [
       ['Run it', 'n\r'],

@@ -1,22 +1,25 @@
 /** `--at`: the verbs of the command line and the MCP server at another place. */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
 import { temporaryFolder, until } from '../../engine/harness.js'
+import { canConfine } from '../../engine/sandbox/harness.js'
 import { processesOf } from '../../reach/harness.js'
 import { clientFor, ERAS, textOf } from '../../mcp/harness.js'
 
 const program = fileURLToPath(new URL('../../../dist/cli.cjs', import.meta.url))
 
-function cli(folder: string, words: readonly string[], input = '') {
+const SETTABLE = ['run', 'accept', 'discard']
+
+function cli(folder: string, words: readonly string[], input = '', cwd = folder) {
   const env = { ...process.env, CERITH_HOME: join(folder, 'home'), XDG_CONFIG_HOME: join(folder, 'config') }
   const settings = ['--set', `reach.uploadDir=${join(folder, 'code')}`, '--set', 'reach.leaseMs=5000']
-  const all = words.includes('run') ? words.flatMap((word) => (word === 'run' ? ['run', ...settings] : [word])) : words
-  return spawnSync(process.execPath, [program, ...all], { cwd: folder, env, input, encoding: 'utf8', timeout: 110_000 })
+  const all = words.flatMap((word) => (SETTABLE.includes(word) ? [word, ...settings] : [word]))
+  return spawnSync(process.execPath, [program, ...all], { cwd, env, input, encoding: 'utf8', timeout: 110_000 })
 }
 
 test('run: output, exit code and a session that the next process goes on with', () => {
@@ -30,6 +33,20 @@ test('run: output, exit code and a session that the next process goes on with', 
   expect(cli(folder, ['--at', 'loop:', 'run', '--session', 's', 'echo $x $PWD'])).toMatchObject({ stdout: '5 /usr\n' })
   expect(cli(folder, ['--at', 'loop:', 'run', '--cwd', '/usr/bin', 'pwd'])).toMatchObject({ stdout: '/usr/bin\n' })
 })
+
+test.skipIf(!canConfine)(
+  'run --try: what was tried there is told with the place, and settled by the next process',
+  () => {
+    const folder = temporaryFolder()
+    const work = temporaryFolder()
+    const there = (...words: string[]) => cli(folder, ['--at', 'loop:', ...words], '', work)
+    const tried = there('run', '--try', '--session', 's', 'echo 1 >one; echo 2 >two')
+    expect(tried.stderr).toMatch(/^cerith: try_\w+: 2 added, .* cerith --at loop: diff, cerith --at loop: accept,/)
+    expect(there('accept', 'one')).toMatchObject({ status: 0, stdout: `${join(work, 'one')}\n` })
+    expect(there('discard')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Discarded 1 changes/) })
+    expect([existsSync(join(work, 'one')), existsSync(join(work, 'two'))]).toEqual([true, false])
+  },
+)
 
 test('a place that is none, and one that is not there, are errors with a hint', () => {
   const folder = temporaryFolder()

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ClientCapabilities, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { openQuestions } from '../../../src/cli/verb/approvals.js'
 import { lookOnce } from '../../../src/engine/live/watch.js'
@@ -27,13 +27,8 @@ const options = {
   engine: { policy: { rules: [{ decision: 'ask' as const, commands: ['touch *'], reason: 'it makes a file' }] } },
 }
 const command = `touch ${file}`
-const open: Connected[] = []
 
 afterEach(() => rmSync(file, { force: true }))
-afterAll(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  place.dispose()
-})
 
 type Answer = () => ElicitResult
 
@@ -41,7 +36,6 @@ let server: HttpServerProcess
 beforeAll(async () => {
   server = await http(place.dir, options)
 })
-afterAll(() => server.stop())
 
 async function hostThat(
   era: Era,
@@ -54,7 +48,6 @@ async function hostThat(
     door === 'stdio'
       ? await stdio({ era, dir: place.dir, options, client: { capabilities } })
       : await server.connect(era, 'default', { capabilities })
-  open.push(host)
   if (capabilities.elicitation) {
     host.client.setRequestHandler('elicitation/create', (request) => {
       asked.push(request as ElicitRequest)
@@ -157,7 +150,6 @@ for (const era of ERAS) {
 
     test('a call that may wait is answered when a person approves in time, and says how long nobody answered otherwise', async () => {
       const waits = await stdio({ era, dir: place.dir, options: { ...options, approvalWaitMs: 30_000 } })
-      open.push(waits)
       const called = waits.call('Bash', { command })
       const stateDir = join(place.dir, 'state')
       const id = await openQuestion(stateDir)
@@ -170,7 +162,6 @@ for (const era of ERAS) {
         dir: place.dir,
         options: { ...options, approvalWaitMs: 30_000, yieldMs: 1_200 },
       })
-      open.push(impatient)
       expect(textOf(await impatient.call('Bash', { command: `${command}.late` }))).toMatch(
         /Nobody answered within [12] s\.[^]*cerith approve ask_/,
       )

@@ -1,35 +1,25 @@
 /** Ownership: sessions of connections, jobs of servers, and what each host is shown. Over real connections. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { bundled } from '../bundle.js'
-import { ERAS, http, scratch, stdio, structuredOf, textOf, type Connected, type HttpServerProcess } from '../harness.js'
+import { ERAS, http, scratch, stdio, structuredOf, textOf, type HttpServerProcess } from '../harness.js'
 import { until } from '../../fixtures/until.js'
 
 const place = scratch()
-const open: Connected[] = []
-const keep = (host: Connected): Connected => {
-  open.push(host)
-  return host
-}
-afterAll(async () => {
-  await Promise.all(open.map(({ client }) => client.close().catch(() => {})))
-  place.dispose()
-})
 
 describe('two connections with one token', () => {
   let server: HttpServerProcess
   beforeAll(async () => {
     server = await http(place.dir)
   })
-  afterAll(() => server.stop())
 
   for (const era of ERAS)
     test(`${era}: a cd of one does not move the other, and its sleep is not waited for`, async () => {
       // Requests of 2026 belong to no connection; there the name of the client tells them apart.
-      const a = keep(await server.connect(era, 'default', {}, `a-${era}`))
-      const b = keep(await server.connect(era, 'default', {}, `b-${era}`))
+      const a = await server.connect(era, 'default', {}, `a-${era}`)
+      const b = await server.connect(era, 'default', {}, `b-${era}`)
       await a.call('Bash', { command: 'cd /usr; MINE=a' })
       expect(structuredOf(await b.call('Bash', { command: 'echo "[$MINE]"; pwd' }))['stdout']).toBe(
         `[]\n${place.dir}\n`,
@@ -47,8 +37,8 @@ describe('two connections with one token', () => {
 
   for (const era of ERAS)
     test(`${era}: each reads a shell for itself; one of the other is named, and ended only when asked for twice`, async () => {
-      const a = keep(await server.connect(era, 'default', {}, `reader-a-${era}`))
-      const b = keep(await server.connect(era, 'default', {}, `reader-b-${era}`))
+      const a = await server.connect(era, 'default', {}, `reader-a-${era}`)
+      const b = await server.connect(era, 'default', {}, `reader-b-${era}`)
       const started = await a.call('Bash', { command: 'echo once; sleep 600', run_in_background: true })
       const shell_id = String(structuredOf(started)['id'])
       const own = String(structuredOf(await b.call('Bash', { command: 'sleep 601', run_in_background: true }))['id'])
@@ -69,8 +59,8 @@ describe('two connections with one token', () => {
     })
 
   test('a connection that names the default session means its own', async () => {
-    const a = keep(await server.connect('legacy', 'default', {}, 'names-main-a'))
-    const b = keep(await server.connect('legacy', 'default', {}, 'names-main-b'))
+    const a = await server.connect('legacy', 'default', {}, 'names-main-a')
+    const b = await server.connect('legacy', 'default', {}, 'names-main-b')
     await a.call('Bash', { command: 'WHOSE=a', session: 'main' })
     expect(structuredOf(await b.call('Bash', { command: 'echo "[$WHOSE]"', session: 'main' }))['stdout']).toBe('[]\n')
     expect(structuredOf(await a.call('Bash', { command: 'echo "[$WHOSE]"' }))['stdout']).toBe('[a]\n')
@@ -78,7 +68,7 @@ describe('two connections with one token', () => {
 
   test('a client is woken up for shells of its own, and when a wait that ran out comes true after all', async () => {
     const heard = async (name: string) => {
-      const host = keep(await server.connect('legacy', 'default', {}, name))
+      const host = await server.connect('legacy', 'default', {}, name)
       const lines: string[] = []
       host.client.setNotificationHandler('notifications/message', ({ params }) => void lines.push(String(params.data)))
       return { ...host, lines }
@@ -102,9 +92,9 @@ describe('two connections with one token', () => {
       await server.connect('modern', 'default', {}, 'twin'),
       await server.connect('modern', 'default', {}, 'twin'),
     ]
-    await keep(a).call('Bash', { command: 'TWIN=shared' })
-    expect(structuredOf(await keep(b).call('Bash', { command: 'echo $TWIN' }))['stdout']).toBe('shared\n')
-    const apart = keep(await server.connect('modern', 'default', {}, 'twin', '?session=apart'))
+    await a.call('Bash', { command: 'TWIN=shared' })
+    expect(structuredOf(await b.call('Bash', { command: 'echo $TWIN' }))['stdout']).toBe('shared\n')
+    const apart = await server.connect('modern', 'default', {}, 'twin', '?session=apart')
     expect(structuredOf(await apart.call('Bash', { command: 'echo "[$TWIN]"' }))['stdout']).toBe('[]\n')
   })
 })
@@ -147,7 +137,7 @@ describe('two processes of one 2026 client, with one token', () => {
 
 test('a restart in the dialect of Anthropic restarts the shell of its own connection', async () => {
   const server = await http(place.dir, { tools: { dialect: 'anthropic' } })
-  const [a, b] = [keep(await server.connect('legacy')), keep(await server.connect('legacy'))]
+  const [a, b] = [await server.connect('legacy'), await server.connect('legacy')]
   await a.call('bash', { command: 'KEPT=a' })
   await b.call('bash', { command: 'KEPT=b' })
   await b.call('bash', { restart: true })
@@ -159,7 +149,7 @@ test('a restart in the dialect of Anthropic restarts the shell of its own connec
 test('background shells of a connection that is gone are ended after a while, those of others are not', async () => {
   const server = await http(place.dir, { orphanMs: 300 })
   const gone = await server.connect('legacy')
-  const here = keep(await server.connect('legacy'))
+  const here = await server.connect('legacy')
   const left = structuredOf(await gone.call('Bash', { command: 'sleep 600', run_in_background: true }))
   const mine = structuredOf(await here.call('Bash', { command: 'sleep 601', run_in_background: true }))
   await (gone.client.transport as unknown as { terminateSession(): Promise<void> }).terminateSession()
@@ -173,7 +163,7 @@ test('background shells of a connection that is gone are ended after a while, th
 describe('one connection', () => {
   for (const era of ERAS)
     test(`${era}: a background command starts while the session is busy, with the state from before`, async () => {
-      const host = keep(await stdio({ era, dir: place.dir }))
+      const host = await stdio({ era, dir: place.dir })
       await host.call('Bash', { command: 'cd /usr; export STAGE=before' })
       const slow = host.call('Bash', { command: `while [ ! -e ${place.dir}/end-${era} ]; do sleep 0.02; done` })
       const started = structuredOf(
@@ -188,8 +178,8 @@ describe('one connection', () => {
 
 test('a job of another window is named as such, listed last, and ended only when asked for twice', async () => {
   const dir = place.dir
-  const a = keep(await stdio({ era: 'legacy', dir, name: 'window-a' }))
-  const b = keep(await stdio({ era: 'legacy', dir, name: 'window-b' }))
+  const a = await stdio({ era: 'legacy', dir, name: 'window-a' })
+  const b = await stdio({ era: 'legacy', dir, name: 'window-b' })
   const theirs = String(structuredOf(await a.call('Bash', { command: 'sleep 600', run_in_background: true }))['id'])
   const mine = String(structuredOf(await b.call('Bash', { command: 'sleep 601', run_in_background: true }))['id'])
   const listed = textOf(await b.call('ListShells'))
@@ -207,7 +197,7 @@ describe('hosts that are known by name', () => {
   const failing = { command: 'seq 1 40000; echo "FAILED it.test.ts"; seq 1 40000; (exit 1)' }
 
   test('Gemini gets one half: no structured content, and no schema that promises it', async () => {
-    const host = keep(await stdio({ era: 'legacy', dir: place.dir, name: 'gemini-cli-mcp-client-cerith' }))
+    const host = await stdio({ era: 'legacy', dir: place.dir, name: 'gemini-cli-mcp-client-cerith' })
     const { tools } = await host.client.listTools()
     expect(tools.every((tool) => tool.outputSchema === undefined)).toBe(true)
     const failed = await host.call('Bash', failing)
@@ -219,7 +209,7 @@ describe('hosts that are known by name', () => {
     ['claude-code', 10_000],
     ['codex-mcp-client', 12_020],
   ])('a big failure fits what %s keeps, with size and file in the first line', async (name, maxChars) => {
-    const host = keep(await stdio({ era: 'legacy', dir: place.dir, name }))
+    const host = await stdio({ era: 'legacy', dir: place.dir, name })
     const failed = await host.call('Bash', failing)
     const text = textOf(failed)
     expect(text.length).toBeLessThan(maxChars)

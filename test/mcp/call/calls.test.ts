@@ -1,6 +1,6 @@
 /** What happens around a call: yielding, waiting, progress, cancellation, the size of an answer. */
 import { randomInt } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { makeGate } from '../../fixtures/gate.js'
 import {
   ERAS,
@@ -18,15 +18,9 @@ import { until } from '../../fixtures/until.js'
 const place = scratch()
 const options = { yieldMs: 2_500, progressEveryMs: 100, heartbeatMs: 250 }
 let server: HttpServerProcess
-const open: Connected[] = []
 
 beforeAll(async () => {
   server = await http(place.dir, options)
-})
-afterAll(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  await server.stop()
-  place.dispose()
 })
 
 const mark = (): string => `986.${randomInt(1e6, 1e7)}`
@@ -37,7 +31,6 @@ for (const door of ['stdio', 'http'] as const) {
       let host: Connected
       beforeAll(async () => {
         host = door === 'stdio' ? await stdio({ era, dir: place.dir, options }) : await server.connect(era)
-        open.push(host)
       })
 
       test('a long command yields before the client gives up: NOT killed, with an id that says how to go on', async () => {
@@ -182,7 +175,6 @@ test('a dialect that never clips is bounded by the door', async () => {
     dir: place.dir,
     options: { tools: { dialect: 'lango' }, maxResultBytes: 100_000 },
   })
-  open.push(host)
   const result = await host.call('exec', { command: `head -c 3000000 /dev/zero | tr '\\0' '\\2'` })
   expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(100_000)
   expect(structuredOf(result)['exitCode']).toBe(0)
@@ -190,7 +182,6 @@ test('a dialect that never clips is bounded by the door', async () => {
 
 test('--no-structured leaves the text alone and drops the other channel with its schema', async () => {
   const host = await stdio({ era: 'legacy', dir: place.dir, options: { structured: false } })
-  open.push(host)
   const { tools } = await host.client.listTools()
   expect(tools.every((tool) => tool.outputSchema === undefined)).toBe(true)
   const result = await host.call('Bash', { command: 'exit 4' })
@@ -200,7 +191,6 @@ test('--no-structured leaves the text alone and drops the other channel with its
 
 test('with failedIsError off an exit code is news, a timeout still an error', async () => {
   const host = await stdio({ era: 'legacy', dir: place.dir, options: { failedIsError: false } })
-  open.push(host)
   expect((await host.call('Bash', { command: '(exit 4)' })).isError).toBeFalsy()
   expect((await host.call('Bash', { command: 'sleep 9', timeout: 100 })).isError).toBe(true)
 })

@@ -17,7 +17,6 @@ const engine = await createEngine({
 })
 afterAll(async () => {
   await engine.close()
-  place.dispose()
 })
 
 interface Message {

@@ -1,20 +1,15 @@
 /** One command outside the sandbox over MCP: the person behind the client is asked, and the answer counts once. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ElicitRequest } from '@modelcontextprotocol/client'
 import { canConfine } from '../../engine/sandbox/harness.js'
-import { ERAS, scratch, stdio, structuredOf, type Connected } from '../harness.js'
+import { ERAS, scratch, stdio, structuredOf } from '../harness.js'
 
 const place = scratch()
 const work = join(place.dir, 'work')
 mkdirSync(work)
 const file = join(place.dir, 'made')
-const open: Connected[] = []
-afterAll(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  place.dispose()
-})
 
 const options = { engine: { cwd: work, sandbox: { profile: 'workspace' as const } } }
 
@@ -23,7 +18,6 @@ describe.skipIf(!canConfine).each(ERAS)('%s', (era) => {
     rmSync(file, { force: true })
     const asked: ElicitRequest[] = []
     const host = await stdio({ era, dir: place.dir, options, client: { capabilities: { elicitation: { form: {} } } } })
-    open.push(host)
     let decision = 'allow exactly this for the session'
     host.client.setRequestHandler('elicitation/create', (request) => {
       asked.push(request as ElicitRequest)
@@ -49,7 +43,6 @@ describe.skipIf(!canConfine).each(ERAS)('%s', (era) => {
 
 test.skipIf(!canConfine)('the tools that are listed before the engine is there are the same', async () => {
   const host = await stdio({ era: 'legacy', dir: place.dir, options })
-  open.push(host)
   const early = (await host.client.listTools()).tools
   await host.call('Bash', { command: 'true' })
   expect((await host.client.listTools()).tools).toEqual(early)

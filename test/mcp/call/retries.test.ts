@@ -1,7 +1,7 @@
 /** A retried request does not run its command twice. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { Retries } from '../../../src/mcp/call/retries.js'
 import { http, scratch, structuredOf, type Connected, type HttpServerProcess } from '../harness.js'
 import { until } from '../../fixtures/until.js'
@@ -95,11 +95,6 @@ describe('over the wire', () => {
   beforeAll(async () => {
     server = await http(place.dir)
     host = await server.connect('modern')
-  })
-  afterAll(async () => {
-    await host.client.close()
-    await server.stop()
-    place.dispose()
   })
 
   test('two requests with one key in _meta run one command', async () => {

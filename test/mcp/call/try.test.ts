@@ -1,17 +1,12 @@
 /** A try over MCP: the model looks and asks, the person behind the client decides. */
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ElicitRequest } from '@modelcontextprotocol/client'
 import { canConfine } from '../../engine/sandbox/harness.js'
-import { ERAS, scratch, stdio, structuredOf, type Connected } from '../harness.js'
+import { ERAS, scratch, stdio, structuredOf } from '../harness.js'
 
 const place = scratch()
-const open: Connected[] = []
-afterAll(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  place.dispose()
-})
 
 describe.skipIf(!canConfine).each(ERAS)('%s', (era) => {
   test('what the model tried counts when the person says so', async () => {
@@ -24,7 +19,6 @@ describe.skipIf(!canConfine).each(ERAS)('%s', (era) => {
       options: { engine: { cwd: work, sandbox: { profile: 'workspace', try: true } } },
       client: { capabilities: { elicitation: { form: {} } } },
     })
-    open.push(host)
     let decision = 'deny'
     host.client.setRequestHandler('elicitation/create', (request) => {
       asked.push(request as ElicitRequest)

@@ -2,12 +2,11 @@
  * What a model reads when its command goes on as a job: the id, that it was not killed, and the tools of its own
  * dialect to go on with.
  */
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { DialectName } from '../../../src/tools/index.js'
 import { scratch, stdio, structuredOf, textOf } from '../harness.js'
 
-const { dir, dispose } = scratch()
-afterAll(dispose)
+const { dir } = scratch()
 
 const COMMAND = 'echo begun; sleep 60'
 

@@ -3,31 +3,16 @@ import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync }
 import { request as nodeRequest } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { clientOf, loadTokens } from '../../../src/mcp/http/tokens.js'
 import { serveHttp } from '../../../src/mcp/http/serve.js'
-import {
-  ERAS,
-  http,
-  processesWith,
-  scratch,
-  structuredOf,
-  textOf,
-  type Connected,
-  type HttpServerProcess,
-} from '../harness.js'
+import { ERAS, http, processesWith, scratch, structuredOf, textOf, type HttpServerProcess } from '../harness.js'
 import { temporaryFolder } from '../../fixtures/folder.js'
 
 const place = scratch()
 let server: HttpServerProcess
-const open: Connected[] = []
 beforeAll(async () => {
   server = await http(place.dir, { clients: ['default', 'other'], maxBodyBytes: 100_000 })
-})
-afterAll(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  await server.stop()
-  place.dispose()
 })
 
 const hello = JSON.stringify({
@@ -163,11 +148,10 @@ describe('who may come in', () => {
   })
 
   test('two servers that start at once agree on the token', async () => {
-    const own = scratch()
+    const own = { dir: temporaryFolder('mcp') }
     const servers = await Promise.all([http(own.dir), http(own.dir), http(own.dir)])
     expect(new Set(servers.map(({ tokens }) => tokens['default'])).size).toBe(1)
     await Promise.all(servers.map((one) => one.stop()))
-    own.dispose()
   })
 
   test('the state directory of the server holds it', () => {
@@ -226,7 +210,6 @@ describe('what clients see of each other', () => {
   for (const era of ERAS) {
     test(`${era}: another client's shells, output and sessions do not exist`, async () => {
       const [mine, theirs] = [await server.connect(era), await server.connect(era, 'other')]
-      open.push(mine, theirs)
       const { id } = structuredOf(
         await mine.call('Bash', { command: 'echo private; sleep 30', run_in_background: true }),
       )

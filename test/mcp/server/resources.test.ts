@@ -1,28 +1,21 @@
 /** A shell's output as a resource: listed, read in ranges, and told about when it grows. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createPace } from '../../../src/mcp/server/updates.js'
 import { parse } from '../../../src/mcp/server/resources.js'
-import { ERAS, http, scratch, stdio, structuredOf, type Connected, type HttpServerProcess } from '../harness.js'
+import { ERAS, http, scratch, stdio, structuredOf, type HttpServerProcess } from '../harness.js'
 import { until } from '../../fixtures/until.js'
 
 const place = scratch()
 const options = { updateEveryMs: 100 }
 let server: HttpServerProcess
-const open: Connected[] = []
 beforeAll(async () => {
   server = await http(place.dir, options)
-})
-afterAll(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  await server.stop()
-  place.dispose()
 })
 
 for (const door of ['stdio', 'http'] as const) {
   for (const era of ERAS) {
     test(`${door}, ${era}: a shell is listed, read in ranges, and its growth is announced`, async () => {
       const host = door === 'stdio' ? await stdio({ era, dir: place.dir, options }) : await server.connect(era)
-      open.push(host)
       const updated: string[] = []
       host.client.setNotificationHandler(
         'notifications/resources/updated',
@@ -65,7 +58,6 @@ for (const door of ['stdio', 'http'] as const) {
 
 test('what does not exist is not found, and wrong parameters are named', async () => {
   const host = await server.connect('legacy')
-  open.push(host)
   for (const uri of [
     'shell://nothing/output',
     'shell://../output',

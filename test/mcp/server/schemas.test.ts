@@ -4,7 +4,7 @@
  */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { InMemoryTransport, type CallToolResult, type Client } from '@modelcontextprotocol/client'
 import { specTypeSchemas } from '@modelcontextprotocol/server'
 import { createEngine, type Engine } from '../../../src/index.js'
@@ -13,7 +13,6 @@ import { DIALECTS, type DialectName } from '../../../src/tools/index.js'
 import { clientFor, scratch } from '../harness.js'
 
 const place = scratch()
-afterAll(() => place.dispose())
 
 /** What to try on a tool that runs commands, by the name its input has for the command. */
 const COMMANDS = ['echo fine', '(exit 3)', 'rm -rf /', 'echo to-err >&2; kill -SEGV $$', 'sleep 5', '']

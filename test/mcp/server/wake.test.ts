@@ -1,10 +1,9 @@
 /** A client is told when one of its jobs has ended or asks something. */
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { scratch, stdio, structuredOf } from '../harness.js'
 import { until } from '../../fixtures/until.js'
 
 const place = scratch()
-afterAll(() => place.dispose())
 
 test('a job that ends, and one that waits for input, wake the client up once each', async () => {
   const host = await stdio({ era: 'legacy', dir: place.dir })

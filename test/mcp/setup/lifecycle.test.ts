@@ -5,14 +5,14 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createEngine } from '../../../src/index.js'
 import { bundled } from '../bundle.js'
 import { processesWith, scratch, serverEnv, stdio, structuredOf, textOf, type Connected } from '../harness.js'
+import { temporaryFolder } from '../../fixtures/folder.js'
 import { until } from '../../fixtures/until.js'
 
 const place = scratch()
-afterAll(() => place.dispose())
 
 /** A duration that no other process on the machine sleeps for. */
 const mark = (): string => `987.${randomInt(1e6, 1e7)}`
@@ -267,7 +267,7 @@ test('a client that closes only its reading end is gone', async () => {
 
 describe('what outlives a server', () => {
   test('jobs of the server end with it; detached ones live on and are listed, read and ended by the next', async () => {
-    const own = scratch()
+    const own = { dir: temporaryFolder('mcp') }
     const [bound, free] = [mark(), mark()]
     const engine = await createEngine({ stateDir: join(own.dir, 'state'), cwd: own.dir })
     const detached = await engine.start({ command: `echo from before; sleep ${free}`, owner: 'detached' })
@@ -290,11 +290,10 @@ describe('what outlives a server', () => {
     expect(textOf(await second.call('KillShell', { shell_id: detached.id }))).toContain('terminated')
     expect(await gone(free)).toBe(true)
     await second.client.close()
-    own.dispose()
   })
 
   test('the next server sweeps up behind one that was killed', async () => {
-    const own = scratch()
+    const own = { dir: temporaryFolder('mcp') }
     const first = await stdio({ era: 'legacy', dir: own.dir })
     await first.call('Bash', { command: 'true' })
     const [engineDir] = readdirSync(join(own.dir, 'state', 'run'))
@@ -306,7 +305,6 @@ describe('what outlives a server', () => {
     await until(() => !readdirSync(join(own.dir, 'state', 'run')).includes(engineDir as string))
     await second.client.close()
     await first.client.close()
-    own.dispose()
   })
 })
 

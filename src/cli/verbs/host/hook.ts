@@ -45,8 +45,22 @@ export const verb = defineVerb({
   details: `Hosts: claude-code, codex, gemini, cursor, vscode. Without install or uninstall it reads one message of
 the host on stdin and answers on stdout, as the host calls it. Deny and ask are the guard's (see cerith
 check and docs/safety.md); what it allows is left to the host's own permissions unless --auto-allow.`,
+  // A host runs the command after any other code: an entry with a flag that this version does not know would let
+  // everything pass.
+  failure: (argv) => (isAnswer(argv) && !failsOpen(argv) ? BLOCKED : EXIT.error),
   run: ({ words, options }, io) => hook(words, options, io),
 })
+
+/** The exit code that blocks in every host; the reason stands on stderr. */
+const BLOCKED = 2
+
+function isAnswer(argv: readonly string[]): boolean {
+  return !argv.some((word) => word === 'install' || word === 'uninstall')
+}
+
+function failsOpen(argv: readonly string[]): boolean {
+  return argv.some((word, i) => word === '--fail=open' || (word === 'open' && argv[i - 1] === '--fail'))
+}
 
 async function hook(words: readonly string[], options: HookVerbOptions, io: Io): Promise<number> {
   const [first = '', second] = words
@@ -84,7 +98,13 @@ async function answer(name: HookHostName, options: HookVerbOptions, io: Io): Pro
     env: io.env,
     flags: options.set,
   })
-  if (stdout) io.out.write(stdout)
+  if (stdout) {
+    io.orElse(
+      `The answer of \`cerith hook ${name}\` could not be written. The command was not run.\n${stdout}`,
+      BLOCKED,
+    )
+    io.out.write(stdout)
+  }
   if (stderr) io.err.write(stderr)
   return exitCode
 }

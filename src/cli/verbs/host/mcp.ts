@@ -62,7 +62,7 @@ export const verb = defineVerb({
   async run({ options }, io) {
     const { printConfig } = options
     if (printConfig !== undefined) {
-      const { file, text } = entryFor(printConfig, flagsToKeep(options))
+      const { file, text } = entryFor(printConfig, flagsToKeep(options, io))
       io.err.write(`For ${file}:\n`)
       io.out.write(text)
       return EXIT.ok
@@ -83,16 +83,19 @@ const ON_A_TERMINAL = [
   '',
 ].join('\n')
 
-/** The other flags of the same command line belong into the entry. */
-function flagsToKeep({ dialect, cwd, structured, textOnly, failedIsError, set, ...rest }: McpVerbOptions): string[] {
+/** The place and the other flags of the same command line belong into the entry. */
+function flagsToKeep(options: McpVerbOptions, io: Io): string[] {
+  const { dialect, cwd, structured, textOnly, failedIsError } = options
+  const at = io.env['CERITH_AT']
   return [
+    ...(at ? ['--at', at] : []),
     ...(dialect === undefined ? [] : ['--dialect', dialect]),
-    ...(cwd === undefined ? [] : ['--cwd', resolve(cwd)]),
-    ...(rest.yield === undefined ? [] : ['--yield', String(rest.yield)]),
-    ...(rest.approvalWait === undefined ? [] : ['--approval-wait', String(rest.approvalWait)]),
+    ...(cwd === undefined ? [] : ['--cwd', at ? cwd : resolve(cwd)]),
+    ...(options.yield === undefined ? [] : ['--yield', String(options.yield)]),
+    ...(options.approvalWait === undefined ? [] : ['--approval-wait', String(options.approvalWait)]),
     ...(structured === false || textOnly ? ['--no-structured'] : []),
     ...(failedIsError === false ? ['--no-failed-is-error'] : []),
-    ...(set ?? []).flatMap((each) => ['--set', each]),
+    ...settingsOf(options, io.cwd).flatMap((each) => ['--set', each]),
   ]
 }
 

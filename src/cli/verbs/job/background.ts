@@ -26,13 +26,12 @@ export async function runInBackground(
   options: BackgroundOptions,
   io: Io,
 ): Promise<number> {
-  const { clip: _clip, yieldMs: _yieldMs, onTimeout: _onTimeout, ...rest } = request
   const begun = await engine.begin({
-    ...rest,
+    ...request,
     // This process ends now: a job that ended with it would be no use.
     owner: options.owner ?? 'detached',
-    ...(options.openStdin ? { openStdin: true } : {}),
-    ...(options.session === undefined ? {} : { session: options.session }),
+    openStdin: options.openStdin,
+    session: options.session,
   })
   if ('outcome' in begun) {
     const { outcome } = begun

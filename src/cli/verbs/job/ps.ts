@@ -3,6 +3,7 @@ import type { JobsView } from '../../../contract/engine.js'
 import type { JobInfo } from '../../../contract/job.js'
 import { EngineWatch, lookOnce } from '../../../engine/live/watch.js'
 import { EXIT, type Io } from '../../io/io.js'
+import { listenForStop } from '../../io/stop.js'
 import { jobToJson } from '../../io/json.js'
 import { clientName, worldOf, type CallRow, type Running, type World } from '../../../engine/live/world.js'
 import { withJobs } from '../../verb/open-engine.js'
@@ -50,32 +51,16 @@ async function ps(
     watched.close()
     return EXIT.ok
   }
-  let stop = false
-  let wake = (): void => {}
-  const end = (): void => {
-    stop = true
-    wake()
-  }
-  const unlisten = [io.onSignal(end), io.onOutputClosed(end)]
+  const stop = listenForStop(io)
   const watched = new EngineWatch({ stateDir, except: jobs.id })
   watched.start()
-  while (!stop) {
-    for (const each of watched.engines.values()) {
-      each.send({ do: 'sessions' })
-      each.send({ do: 'look' })
-    }
+  for (; !stop.signal.aborted; await stop.pause(REDRAW_MS)) {
+    watched.refresh()
     const text = await view(watched)
     io.out.write(io.out.isTTY && !json ? screenOf(text, process.stdout.rows || 24) : text)
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, REDRAW_MS)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
   watched.close()
-  for (const each of unlisten) each()
+  stop.unlisten()
   return EXIT.ok
 }
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Engine, RunHandle, Session } from '../../../contract/engine.js'
 import { outcomeToJson } from '../../../contract/outcome.js'
 import type { ByteChunk, Taken } from '../../../contract/output.js'
+import { quoteWord } from '../../../contract/quote.js'
 import type { RunRequest } from '../../../contract/request.js'
 import { createTextStream } from '../../../output/shape.js'
 import { exitCodeOf } from '../../io/exit-code.js'
@@ -143,12 +144,13 @@ function limitsOf({ memory, cpu, processes }: RunOptions): RunRequest['limits'] 
 
 /** What it wrote does not count yet. */
 async function tellTry(engine: Engine, io: Io): Promise<void> {
-  const found = engine.place === null ? await engine.changes().catch(() => null) : null
-  if (found)
-    io.err.write(
-      `cerith: ${found.id}: ${countWords(found.changes)}, and nothing of it counts yet; cerith diff, cerith accept, cerith discard
-`,
-    )
+  // Elsewhere it costs a round trip.
+  const found = engine.place && !engine.sandbox?.try ? null : await engine.changes().catch(() => null)
+  if (!found) return
+  const cerith = engine.place ? `cerith --at ${quoteWord(engine.place.url)}` : 'cerith'
+  io.err.write(
+    `cerith: ${found.id}: ${countWords(found.changes)}, and nothing of it counts yet; ${cerith} diff, ${cerith} accept, ${cerith} discard\n`,
+  )
 }
 
 /**
@@ -204,13 +206,11 @@ async function follow(
   let stoppedBy: string | null = null
   const shown = follower(io, plain)
   const handle = start(asJson ? {} : { clip: SHORT, onBytes: shown.take })
-  const stopListening = [
-    io.onSignal((signal) => {
-      if (signal === 'SIGINT' && stoppedBy === null) handle.interrupt()
-      else handle.kill()
-      stoppedBy ??= signal
-    }),
-  ]
+  const unlisten = io.onSignal((signal) => {
+    if (signal === 'SIGINT' && stoppedBy === null) handle.interrupt()
+    else handle.kill()
+    stoppedBy ??= signal
+  })
   try {
     const outcome = await handle.outcome
     if (asJson) {
@@ -226,6 +226,6 @@ async function follow(
     // shell hears of it by SIGPIPE and says so itself.
     return exitCodeOf(outcome, stoppedBy ?? (shown.closed ? 'SIGPIPE' : null))
   } finally {
-    for (const stop of stopListening) stop()
+    unlisten()
   }
 }

@@ -1,6 +1,6 @@
 /** `cerith accept`: a person lets what was tried count. */
 import { ShellError } from '../../../contract/errors.js'
-import { EXIT } from '../../io/io.js'
+import { EXIT, isYes } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
@@ -44,8 +44,7 @@ when everything was accepted, 1 when something was kept, 126 when you said no.`,
           if (!person || options.yes || options.json) return 'once'
           const paint = painter(io.err, io.env)
           for (const change of (await engine.changes(which)).changes) io.err.write(`${changeLine(change, paint)}\n`)
-          const answer = (await person.ask('Accept? [y]es, [n]o: '))?.trim().toLowerCase()
-          return answer === 'y' || answer === 'yes' ? 'once' : 'deny'
+          return isYes(await person.ask('Accept? [y]es, [n]o: ')) ? 'once' : 'deny'
         },
       })
       if (options.json) io.out.write(`${JSON.stringify(result)}\n`)

@@ -5,7 +5,8 @@ import type { ApprovalAnswer } from '../../../contract/request.js'
 import { EngineWatch, lookOnce } from '../../../engine/live/watch.js'
 import { stateDirectory } from '../../../os/files/state-dir.js'
 import { giveAnswer, openQuestions, questionText, type OpenQuestion } from '../../verb/approvals.js'
-import { EXIT, UsageError, type Io } from '../../io/io.js'
+import { EXIT, isYes, UsageError, type Io } from '../../io/io.js'
+import { listenForStop } from '../../io/stop.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import { defineVerb, type OptionRow, type OptionsOf } from '../../verb/verb.js'
 import { visible } from '../../../output/terminal/visible.js'
@@ -79,8 +80,7 @@ async function answerOne(
   if (io.person && !yes && !json && !deny) {
     io.err.write(questionText(asked))
     const question = session ? 'Allow this for the rest of the session? [y/N]: ' : 'Allow exactly this, once? [y/N]: '
-    const answer = (await io.person.ask(question))?.trim().toLowerCase()
-    if (answer !== 'y' && answer !== 'yes') {
+    if (!isYes(await io.person.ask(question))) {
       io.out.write('Not approved.\n')
       return 1
     }
@@ -111,19 +111,15 @@ async function watchQuestions(stateDir: string, io: Io): Promise<number> {
   const { person } = io
   if (!person) throw new UsageError('--watch needs a terminal to ask on', 'Use `cerith approve --json` in scripts.')
   let wake = (): void => {}
-  let stopped = false
+  const stop = listenForStop(io)
+  stop.signal.addEventListener('abort', () => wake())
   const seen = new Set<string>()
   const watch = new EngineWatch({ stateDir, approves: true, onEvent: () => wake() })
   const leave = announcePresence(stateDir)
-  const stop = (): void => {
-    stopped = true
-    wake()
-  }
-  const unlisten = [io.onSignal(stop), io.onOutputClosed(stop)]
   watch.start()
   io.err.write('cerith: waiting for questions; Ctrl-C ends\n')
   try {
-    while (!stopped) {
+    while (!stop.signal.aborted) {
       const next = openQuestions(watch, stateDir).find(({ id, isGone }) => !isGone && !seen.has(id))
       if (next) {
         seen.add(next.id)
@@ -131,7 +127,7 @@ async function watchQuestions(stateDir: string, io: Io): Promise<number> {
       } else await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {
-    for (const each of unlisten) each()
+    stop.unlisten()
     leave()
     watch.close()
   }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Engine } from '../../../contract/engine.js'
-import { badRequest } from '../../../contract/errors.js'
+import { badRequest, messageOf } from '../../../contract/errors.js'
 import type { Verdict } from '../../../contract/verdict.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
@@ -90,7 +90,7 @@ async function answerTo(line: string, engine: Engine, options: CheckOptions, io:
       cmd: cmd ?? line,
       decision: 'deny',
       rule: 'unreadable',
-      reason: error instanceof Error ? error.message : String(error),
+      reason: messageOf(error),
       guidance: 'Write one JSON object per line: {"cmd": "..."}.',
       commands: [],
     }

@@ -1,6 +1,6 @@
 /** `cerith discard`: throws away what was tried. The originals are as they were. */
 import { ShellError } from '../../../contract/errors.js'
-import { EXIT, UsageError } from '../../io/io.js'
+import { EXIT, isYes, UsageError } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { tryToSettle } from '../../verb/tries.js'
@@ -24,7 +24,7 @@ export const verb = defineVerb({
       if (io.person && !options.yes && !options.json) {
         const { changes } = await engine.changes({ id: named.id })
         const answer = await io.person.ask(`Throw away ${changes.length} changes of ${named.id}? [y]es, [n]o: `)
-        if (!/^y(?:es)?$/i.test(answer?.trim() ?? '')) return EXIT.refused
+        if (!isYes(answer)) return EXIT.refused
       }
       const result = await engine.discard({ id: named.id })
       if (options.json) io.out.write(`${JSON.stringify(result)}\n`)

@@ -77,15 +77,12 @@ async function secret(action: string, name: string | undefined, json: boolean, i
   const { person } = io
   const isNew = !existsSync(vaultFile(stateDir))
   if (isNew && action === 'list') return say({ secrets: [] }, 'No secrets.')
-  const keys = {
+  const vault: Vault = await openVaultWith({
     stateDir,
     env: io.env,
     keyFile: loadConfig({ cwd: io.cwd, env: io.env }).values['secrets.keyFile'] as string | null,
-  }
-  // On stdin comes the value; a pass phrase can only be asked for at a terminal.
-  const vault: Vault = await openVaultWith({
-    ...keys,
-    ...(person ? { askPassphrase: () => askPassphrase(person, isNew) } : {}),
+    // On stdin comes the value; a pass phrase can only be asked for at a terminal.
+    askPassphrase: person ? () => askPassphrase(person, isNew) : undefined,
   })
   if (action === 'list') {
     const entries = await vault.list()

@@ -39,22 +39,13 @@ export const verb = defineVerb({
       )
     const { Ui } = await import('../../../web/ui.js')
     const { values } = loadConfig({ cwd: nearestExisting(io.cwd), env: io.env })
-    const headCopy = values['audit.headFile'] as string | null
+    const headCopy = (values['audit.headFile'] as string | null) ?? undefined
     return withJobs(io, async (jobs, stateDir) => {
       const warn = (message: string): void => io.err.write(`cerith: ${message}\n`)
-      const settings = {
-        jobs,
-        stateDir,
-        port,
-        host,
-        readOnly: readOnly === true,
-        warn,
-        ...(headCopy ? { headCopy } : {}),
-      }
-      const ui = new Ui(settings)
+      const ui = new Ui({ jobs, stateDir, readOnly: readOnly === true, warn, headCopy })
       const ended = new Promise<void>((resolve) => void io.onSignal(() => resolve()))
       try {
-        await ui.open(settings)
+        await ui.open({ port, host })
         io.out.write(`${ui.link()}\n`)
         if (!isLoopback(host)) warn('keys and output travel in clear text; an SSH tunnel is safer (docs/ui.md)')
         if (open !== false && io.person) await openInBrowser(ui.link(), io.env)

@@ -7,6 +7,7 @@ import { loadConfig } from '../../../config/load.js'
 import { nearestExisting } from '../../../os/files/paths.js'
 import { stateDirectory } from '../../../os/files/state-dir.js'
 import { EXIT, type Io } from '../../io/io.js'
+import { listenForStop } from '../../io/stop.js'
 import { JSON_OPTION, readDuration, readWhole } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import { auditLine } from './audit-line.js'
@@ -56,10 +57,8 @@ export const verb = defineVerb({
     const last = new Set(lines.slice(-1_000).map(({ hash }) => hash))
     for (const entry of fresh) if (!last.has(entry.hash)) show(entry)
     tell = show
-    await new Promise<void>((resolve) => {
-      const unlisten = [io.onSignal(resolve as () => void), io.onOutputClosed(resolve)]
-      void unlisten
-    })
+    const { signal } = listenForStop(io)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
     unfollow()
     return EXIT.ok
   },

@@ -35,7 +35,7 @@ export const verb = defineVerb({
     if (name === undefined) return sessions(lines, json, io)
     const blocks = blocksOf(lines.filter((entry) => entry['session'] === name))
     if (blocks.length === 0) throw notThere(name, lines)
-    const shown = last === undefined ? blocks : blocks.slice(-last)
+    const shown = last === undefined ? blocks : blocks.slice(Math.max(0, blocks.length - last))
     if (json) for (const { entry } of shown) io.out.write(`${JSON.stringify(entry)}\n`)
     else io.out.write(shown.map((block) => blockText(block, io)).join('\n'))
     return EXIT.ok

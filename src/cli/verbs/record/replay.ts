@@ -7,6 +7,7 @@ import { stateDirectory } from '../../../os/files/state-dir.js'
 import { parseCast, type CastEvent } from '../../../output/terminal/asciicast.js'
 import { withoutActions } from '../../../output/terminal/harmless.js'
 import { EXIT, UsageError, type Io } from '../../io/io.js'
+import { listenForStop } from '../../io/stop.js'
 import { readDuration } from '../../verb/option-rows.js'
 import { defineVerb } from '../../verb/verb.js'
 
@@ -29,30 +30,17 @@ export const verb = defineVerb({
   details: 'Sequences that would act on your terminal (clipboard, title, questions) are left out.',
   async run({ words, options: { speed = 1, idle = 2_000, at = 0 } }, io) {
     const events = eventsOf(words[0] as string, io)
-    let stopped = false
-    let wake = (): void => {}
-    const stop = (): void => {
-      stopped = true
-      wake()
-    }
-    const unlisten = [io.onSignal(stop), io.onOutputClosed(stop)]
+    const stop = listenForStop(io)
     let before = at
     for (const { atMs, text } of events) {
       // What was before the beginning is drawn at once, so that the screen is right.
       const pause = Math.min(Math.max(0, atMs - before), idle) / speed
-      if (pause > 1)
-        await new Promise<void>((next) => {
-          const timer = setTimeout(next, pause)
-          wake = () => {
-            clearTimeout(timer)
-            next()
-          }
-        })
-      if (stopped) break
+      if (pause > 1) await stop.pause(pause)
+      if (stop.signal.aborted) break
       before = Math.max(before, atMs)
       io.out.write(withoutActions(text))
     }
-    for (const each of unlisten) each()
+    stop.unlisten()
     io.out.write(io.out.isTTY ? `${RESTORE}\n` : '\n')
     return EXIT.ok
   },

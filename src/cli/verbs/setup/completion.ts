@@ -1,6 +1,6 @@
 /** `cerith completion`: completion for bash and zsh, made from the same descriptions as the help. */
-import { EXIT } from '../../io/io.js'
-import { defineVerb, type Verb } from '../../verb/verb.js'
+import { EXIT, UsageError } from '../../io/io.js'
+import { defineVerb, type OptionRow, type Verb } from '../../verb/verb.js'
 import { VERBS } from '../../verbs.js'
 
 /** Verbs whose first word is the id of a job. */
@@ -16,11 +16,9 @@ export const verb = defineVerb({
   ],
   async run({ words }, io) {
     const shell = words[0]
-    if (shell !== 'bash' && shell !== 'zsh') {
-      const { UsageError } = await import('../../io/io.js')
+    if (shell !== 'bash' && shell !== 'zsh')
       throw new UsageError(`there is no completion for ${JSON.stringify(shell)}`, 'Use bash or zsh.')
-    }
-    const verbs = await Promise.all(VERBS.map(async (row) => row.load()))
+    const verbs = await Promise.all(VERBS.map((row) => row.load()))
     io.out.write(shell === 'zsh' ? `autoload -U +X bashcompinit && bashcompinit\n${script(verbs)}` : script(verbs))
     return EXIT.ok
   },
@@ -28,28 +26,29 @@ export const verb = defineVerb({
 
 /** zsh runs the same script through its bashcompinit. */
 function script(verbs: readonly Verb[]): string {
-  const cases = verbs.map((each) => `    ${each.name}) options=${quoted(longFlags(each).join(' '))} ;;`).join('\n')
-  const choices = verbs
-    .flatMap((each) =>
-      each.options
-        .filter(({ choices: given }) => given)
-        .map(
-          ({ flags, choices: given }) =>
-            `    ${each.name}:${/--[\w-]+/.exec(flags)?.[0]}) COMPREPLY=($(compgen -W ${quoted((given ?? []).join(' '))} -- "$word")); return ;;`,
-        ),
-    )
-    .join('\n')
+  const cases = verbs.map(
+    ({ name, options }) =>
+      `    ${name}) options='${[...options.filter(({ hidden }) => !hidden).map(longFlag), '--help'].join(' ')}' ;;`,
+  )
+  const choices = verbs.flatMap(({ name, options }) =>
+    options
+      .filter((row) => row.choices)
+      .map(
+        (row) =>
+          `    ${name}:${longFlag(row)}) COMPREPLY=($(compgen -W '${row.choices?.join(' ')}' -- "$word")); return ;;`,
+      ),
+  )
   return `_cerith() {
   local word="\${COMP_WORDS[COMP_CWORD]}" verb="\${COMP_WORDS[1]}" before="\${COMP_WORDS[COMP_CWORD-1]}" options=""
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W ${quoted(verbs.map(({ name }) => name).join(' '))} -- "$word"))
+    COMPREPLY=($(compgen -W '${verbs.map(({ name }) => name).join(' ')}' -- "$word"))
     return
   fi
   case "$verb:$before" in
-${choices}
+${choices.join('\n')}
   esac
   case "$verb" in
-${cases}
+${cases.join('\n')}
   esac
   case "$verb" in
     ${TAKE_ID.join('|')})
@@ -67,13 +66,6 @@ complete -o filenames -F _cerith cerith
 `
 }
 
-function longFlags(each: Verb): string[] {
-  return [
-    ...each.options.filter(({ hidden }) => !hidden).map(({ flags }) => /--[\w-]+/.exec(flags)?.[0] ?? ''),
-    '--help',
-  ].filter((flag) => flag !== '')
-}
-
-function quoted(text: string): string {
-  return `'${text}'`
+function longFlag({ flags }: OptionRow): string {
+  return /--[\w-]+/.exec(flags)?.[0] ?? ''
 }

@@ -31,11 +31,7 @@ export const verb = defineVerb({
       io.out.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
       return EXIT.ok
     }
-    const loaded = loadConfig({
-      cwd: resolve(io.cwd, cwd),
-      env: io.env,
-      ...(set ? { flags: set } : {}),
-    })
+    const loaded = loadConfig({ cwd: resolve(io.cwd, cwd), env: io.env, flags: set })
     const { values, origins, files } = loaded
     const key = words[0]
     const shown = SETTINGS.filter(

@@ -3,7 +3,6 @@ import { EXIT, type Io } from '../../io/io.js'
 import { JSON_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import { defineVerb } from '../../verb/verb.js'
-import { attempt } from '../../../contract/attempt.js'
 
 export const verb = defineVerb({
   usage: '',
@@ -18,31 +17,12 @@ export const verb = defineVerb({
   run: ({ options }, io) => doctor(options, io),
 })
 
-/** A configuration that cannot be read names no place; the finding about it says what is wrong. */
-function namesPlace(io: Io, placeOf: (io: Io, flags: undefined) => unknown): boolean {
-  return attempt(() => placeOf(io, undefined) !== null, false)
-}
+const COLOURS = { ok: 'green', degraded: 'yellow', broken: 'red' } as const
 
 async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: boolean }, io: Io): Promise<number> {
-  const { examine } = await import('../../doctor/doctor.js')
-  const { findStateDirectory } = await import('../../../os/files/state-dir.js')
+  const { allFindings } = await import('../../doctor/doctor.js')
   const { ownVersion } = await import('../../../os/package/file.js')
-  const { configFinding, umaskFinding } = await import('../../doctor/config.js')
-  const { exposureFindings } = await import('../../doctor/sandbox-settings.js')
-  const { hookFindings } = await import('../../doctor/hooks.js')
-  const { placeOf } = await import('../../verb/open-engine.js')
-  const { path: stateDir, problem: elsewhere } = findStateDirectory(io.env)
-  const isElsewhere = namesPlace(io, placeOf)
-  const findings = isElsewhere
-    ? [...(await (await import('../../doctor/place.js')).placeFindings(io)), configFinding(io)]
-    : [
-        ...(await examine({ env: io.env, stateDir, elsewhere })),
-        ...exposureFindings(io),
-        configFinding(io),
-        umaskFinding(),
-        ...hookFindings(io),
-      ]
-  if (mcp && !isElsewhere) findings.push(...(await (await import('../../doctor/mcp.js')).mcpFindings(io)))
+  const findings = await allFindings(io, { mcp })
   const broken = findings.some(({ state }) => state === 'broken')
   if (json)
     io.out.write(
@@ -52,12 +32,7 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
     const paint = painter(io.out, io.env)
     const width = Math.max(...findings.map(({ name }) => name.length))
     for (const { name, state, detail, fix } of findings) {
-      const mark =
-        state === 'ok'
-          ? paint('green', 'ok      ')
-          : state === 'degraded'
-            ? paint('yellow', 'degraded')
-            : paint('red', 'broken  ')
+      const mark = paint(COLOURS[state], state.padEnd(8))
       io.out.write(
         `${mark}  ${name.padEnd(width)}  ${detail}\n${fix && state !== 'ok' ? `${' '.repeat(width + 12)}-> ${fix}\n` : ''}`,
       )

@@ -34,11 +34,13 @@ export const verb = defineVerb({
         labels,
         // The agent that used it last.
         pid: users.at(-1)?.pid ?? null,
+        host: users.at(-1)?.host ?? null,
         used_at: new Date(usedAt).toISOString(),
         orphan: isOrphan,
         ...(problem === null ? {} : { problem }),
       }))
-      const [removed, left] = [true, false].map((isGone) => shown.filter((row) => !('problem' in row) === isGone))
+      const removed = shown.filter((row) => !('problem' in row))
+      const left = shown.filter((row) => 'problem' in row)
       io.out.write(`${JSON.stringify(what === 'ls' ? { places: shown } : { removed, left })}\n`)
       return code
     }

@@ -57,28 +57,18 @@ export async function runBench(
 
 function rows(engine: Engine, session: Session, share: number): Row[] {
   const rounds = (full: number): number => Math.max(5, Math.round(full * share))
-  const megabytes = (count: number): string => `head -c ${count * 1024 * 1024} /dev/zero`
+  const row = (name: string, full: number, where: Engine | Session, command: string): Row => ({
+    name,
+    rounds: rounds(full),
+    ours: () => where.run({ command }),
+    theirs: () => plain(command),
+  })
   return [
-    { name: 'session  :', rounds: rounds(200), ours: () => session.run({ command: ':' }), theirs: () => plain(':') },
-    {
-      name: 'session  /bin/true',
-      rounds: rounds(200),
-      ours: () => session.run({ command: '/bin/true' }),
-      theirs: () => plain('/bin/true'),
-    },
-    { name: 'fresh    :', rounds: rounds(200), ours: () => engine.run({ command: ':' }), theirs: () => plain(':') },
-    {
-      name: 'fresh    ls | wc -l',
-      rounds: rounds(100),
-      ours: () => engine.run({ command: 'ls | wc -l' }),
-      theirs: () => plain('ls | wc -l'),
-    },
-    {
-      name: '10 MB of output',
-      rounds: rounds(30),
-      ours: () => engine.run({ command: megabytes(10) }),
-      theirs: () => plain(megabytes(10)),
-    },
+    row('session  :', 200, session, ':'),
+    row('session  /bin/true', 200, session, '/bin/true'),
+    row('fresh    :', 200, engine, ':'),
+    row('fresh    ls | wc -l', 100, engine, 'ls | wc -l'),
+    row('10 MB of output', 30, engine, `head -c ${10 * 1024 * 1024} /dev/zero`),
     {
       name: 'a job, started',
       rounds: rounds(50),

@@ -5,12 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport, type CallToolResult } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../../../fixtures/folder.js'
 
 const program = fileURLToPath(new URL('../../../../dist/cli.js', import.meta.url))
 const base = temporaryFolder('mcp-flags')
-afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 3 }))
 const world = { PATH: process.env['PATH'] ?? '', HOME: base, CERITH_HOME: join(base, 'state') }
 
 /** What the tool list and one call look like to a client of `cerith mcp FLAGS`. */
@@ -128,11 +127,7 @@ test('the project may choose both in its configuration', async () => {
 
 describe('--print-config', () => {
   test('writes the entry of each host with absolute paths and the other flags, and the entry starts', async () => {
-    const print = (host: string) =>
-      spawnSync(process.execPath, [program, 'mcp', '--dialect', 'codex', '--print-config', host], {
-        env: world,
-        encoding: 'utf8',
-      }).stdout
+    const print = (host: string) => printed(['mcp', '--dialect', 'codex', '--print-config', host])
     const args = [realpathSync(program), 'mcp', '--dialect', 'codex']
     const entry = { command: process.execPath, args }
     expect(JSON.parse(print('gemini'))).toEqual({ mcpServers: { cerith: entry } })
@@ -147,4 +142,17 @@ describe('--print-config', () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('exec_command')
     await client.close()
   })
+
+  test('keeps the place, the sandbox and the settings that the server would have had', () => {
+    const flags = ['--sandbox', 'strict', '--network', 'all', '--write', 'out', '--set', 'sandbox.hide=/srv']
+    const words = ['--at', 'ssh://build', 'mcp', ...flags, '--print-config', 'gemini']
+    const { args } = JSON.parse(printed(words)).mcpServers.cerith
+    const settings = ['profile=strict', 'network=all', `write=["${join(base, 'out')}"]`, 'hide=/srv']
+    const kept = settings.flatMap((each) => ['--set', `sandbox.${each}`])
+    expect(args.slice(1)).toEqual(['mcp', '--at', 'ssh://build', ...kept])
+  })
 })
+
+function printed(words: readonly string[]): string {
+  return spawnSync(process.execPath, [program, ...words], { env: world, cwd: base, encoding: 'utf8' }).stdout
+}
