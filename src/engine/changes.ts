@@ -20,7 +20,11 @@ type EngineChanges = Pick<Engine, 'tries' | 'changes' | 'accept' | 'discard'>
 
 const SHOWN = 20
 
-export function createChanges(services: Services, sessions: Sessions): EngineChanges {
+/** `leaveTry`: nothing of this engine stays in the room of its try, so that another engine can settle it. */
+export function createChanges(
+  services: Services,
+  sessions: Sessions,
+): EngineChanges & { readonly leaveTry: () => Promise<void> } {
   const folderOf = async (id: string | undefined): Promise<TryFolder> => {
     if (id !== undefined) return foundTry(services.stateDir, id)
     // Before its first command an engine may go on with what another has tried.
@@ -73,6 +77,11 @@ export function createChanges(services: Services, sessions: Sessions): EngineCha
     })
 
   return {
+    async leaveTry() {
+      const own = services.tries.current
+      const folder = own && findTry(services.stateDir, own.record.id)
+      if (folder) await vacate(folder)
+    },
     tries: () =>
       Promise.all(
         listTries(services.stateDir).map(async (folder) => ({

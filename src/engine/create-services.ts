@@ -8,11 +8,12 @@ import { LIMITS } from '../contract/limits.js'
 import type { Policy, PolicyConfig } from '../guard/policy/policy.js'
 import { findBash } from '../os/user/bash.js'
 import { homeDirectory } from '../os/files/home.js'
-import { findShellBuiltin } from '../os/helper/file.js'
+import { findHelper, findShellBuiltin } from '../os/helper/file.js'
 import { startLauncher } from '../os/helper/tier.js'
 import { loginPath } from '../os/user/login-path.js'
 import { checkDirectory, realRoots } from '../os/files/paths.js'
 import { checkProc, processFacts } from '../os/process/proc.js'
+import { codeOfLater } from '../os/package/file.js'
 import { checkRuntime } from '../os/package/runtime.js'
 import { SpillFile } from '../os/files/spill.js'
 import { ensurePrivateDirectory, findStateDirectory } from '../os/files/state-dir.js'
@@ -85,6 +86,7 @@ export async function createServices(options: EngineOptions): Promise<Services> 
     ? await answerPrompts(options.askpass, programDir(options, stateDir, runDir), secrets)
     : null
   const shellBuiltin = launcher.tier === 'native' ? findShellBuiltin(bash.version) : null
+  const helper = findHelper()
   const tries = new Tries(stateDir)
   const makeSandbox = (wanted: SandboxOptions): Sandbox =>
     new Sandbox({
@@ -94,9 +96,11 @@ export async function createServices(options: EngineOptions): Promise<Services> 
       stateDir,
       runDir,
       home,
+      env: baseEnv,
       roots: roots ?? [cwd],
       given: askpass?.paths ?? [],
       needed: [bash.path, ...(shellBuiltin === null ? [] : [shellBuiltin])],
+      own: [process.execPath, bash.path, ...(helper === null ? [] : [helper]), ...codeOfLater()],
       tries,
     })
   const sandbox = options.sandbox && options.sandbox.profile !== 'off' ? makeSandbox(options.sandbox) : null
@@ -137,12 +141,12 @@ export async function createServices(options: EngineOptions): Promise<Services> 
     runDir,
     secrets,
     sandbox,
-    // An engine without a sandbox of its own makes one for the first call that asks for it.
     seen: (path) => sandbox?.seen(path) ?? path,
     closeSandboxes: async () => {
       await sandbox?.close()
       await forCalls?.close()
     },
+    // An engine without a sandbox of its own makes one for the first call that asks for it.
     sandboxFor: () => sandbox ?? (forCalls ??= makeSandbox({ ...options.sandbox, profile: 'off' })),
     tries,
     stay: null,

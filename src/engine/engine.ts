@@ -29,6 +29,13 @@ import { CHECK_ROWS, checkFields } from './plan/fields.js'
 import { wrongValue } from './plan/wrong-value.js'
 import { createServices } from './create-services.js'
 
+const leaving = new WeakMap<Engine, () => Promise<void>>()
+/**
+ * For an engine that stays while nobody uses it: idle sessions leave the room of its try, and keep their state. Rejects
+ * where commands run in it.
+ */
+export const leaveTry = async (engine: Engine): Promise<void> => leaving.get(engine)?.()
+
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
   const services = await createServices(options)
   const jobs = createJobs(services)
@@ -37,7 +44,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
   const stopRecording = options.recordSessions ? recordSessions(services) : null
 
   const launch = (request: RunRequest): Call => {
-    const call = new Call(request, null, services.calls)
+    const call = new Call(request, null, services)
     const release = services.launcher.hold()
     call.outcome.then(release, release)
     void (async () => {
@@ -49,9 +56,8 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
         )
       const { request: placed, notes } = await withDirectoryEnv(request, services)
       if (notes.length > 0) call.notes.push(...notes)
-      const planned = await planRun(placed, { session: null, cwd: services.cwd }, services)
-      if (services.sandbox && request.outside !== undefined) return runOutside(planned, call, services)
-      const plan = planned
+      const plan = await planRun(placed, { session: null, cwd: services.cwd }, services)
+      if (services.sandbox && request.outside !== undefined) return runOutside(plan, call, services)
       const stopped = await passGate(plan, services)
       if (stopped) return call.settle(stopped)
       const inside = services.sandbox || request.sandbox ? await insideFor(services, request, call) : services
@@ -78,7 +84,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     liveDoor.close()
     const release = services.launcher.hold()
     await Promise.all([...services.live].map((life) => life.end()))
-    // A server that ran nothing has not told of the one before it either.
+    // A server that ran nothing has not told the model that it took the place of another either.
     if (services.door === 'mcp' && (services.succeeds || (await sessions.list()).some(({ pid }) => pid !== null)))
       noteServerEnd(services.stateDir, services.cwd)
     const unsaved = await sessions.close().catch((error: unknown) => error)
@@ -94,7 +100,8 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     if (unsaved) throw unsaved
   }
 
-  return {
+  const { leaveTry, ...changes } = createChanges(services, sessions)
+  const engine: Engine = {
     id: services.id,
     cwd: services.cwd,
     shell: services.bash,
@@ -129,7 +136,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
       const around = session !== undefined ? await sessions.surroundings(session) : { session: null, cwd: services.cwd }
       return (await planRun(request, around, services)).summary
     }),
-    ...createChanges(services, sessions),
+    ...changes,
     secrets: secretsFace(services.secrets),
     onJobEvent: (listener) => jobs.onEvent(listener),
     setAsk: (ask) => void (services.ask = ask),
@@ -138,4 +145,6 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     recover: async () => null,
     close: () => (closing ??= close()),
   }
+  leaving.set(engine, leaveTry)
+  return engine
 }

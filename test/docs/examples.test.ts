@@ -67,7 +67,7 @@ test('secret in a header: the server gets the value, the screen does not', async
 })
 
 // Inside an agent's shell no answer counts as a person's.
-test.skipIf(isInsideEngine(process.env))('approve from another terminal: exactly that command, once', async () => {
+test.skipIf(isInsideEngine())('approve from another terminal: exactly that command, once', async () => {
   const { text } = await example('approve.sh', url)
   expect(text).toContain('first try: exit code 126')
   expect(text).toContain('hello, nobody\nsecond try: exit code 0')

@@ -53,7 +53,7 @@ function envFor(page: string): NodeJS.ProcessEnv {
 const fencesOf = (page: string): Fence[] => allFences(join(root, page)).filter(({ tag }) => tag === '')
 
 // Inside an agent's shell no answer counts as a person's.
-const inside = isInsideEngine(process.env)
+const inside = isInsideEngine()
 const RUNNABLE = ['js', 'console', 'json']
 
 describe.each(pages.filter((page) => fencesOf(page).some(({ kind }) => RUNNABLE.includes(kind))))('%s', (page) => {

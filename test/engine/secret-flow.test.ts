@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/index.js'
 import { CALLS, DATA, VALUES, WAYS } from '../fixtures/secret-ways.js'
 import { temporaryFolder } from '../fixtures/folder.js'
+import { testEngine } from './harness.js'
 
 let base: string
 let engine: Engine
@@ -261,4 +262,32 @@ test('a misspelt secret runs as text and is said, with the name that was meant',
     ])
     expect(outcome.notes[0]?.text).toContain('did you mean api-key?')
   }
+})
+
+test('notes, directories of outcomes and the audit log hold no values that stand in names', async () => {
+  const entries: object[] = []
+  const audit = {
+    write: (entry: object) => void entries.push(entry),
+    started: (entry: object) => (entries.push(entry), () => {}),
+  }
+  const engine = await testEngine({ cwd: temporaryFolder('notes'), audit })
+  engine.secrets.set('KEY', 'a-value-in-a-note')
+  const session = await engine.session()
+  const command = `sh -c 'sleep 60; :' {{secret:KEY}} & mkdir d-{{secret:KEY}}; cd d-{{secret:KEY}}`
+  const outcomes = [
+    await engine.run({ command: `sh -c 'sleep 60; :' {{secret:KEY}} & true` }),
+    await session.run({ command }),
+    await engine.start({ command: 'sleep 60', session: session.name }).then(async (job) => {
+      await job.kill()
+      return session.run({ command: 'rmdir "$PWD"' })
+    }),
+    await session.run({ command: 'true' }),
+  ]
+  const notes = JSON.stringify([outcomes.map((outcome) => outcome.notes), (await session.info()).leftovers])
+  expect(notes.match(/\[secret:KEY\]/g)?.length).toBeGreaterThanOrEqual(4)
+  expect(notes).not.toContain('a-value-in-a-note')
+  expect(outcomes[1]?.cwd).toMatch(/\/d-\[secret:KEY\]$/)
+  expect(JSON.stringify(outcomes)).not.toContain('a-value-in-a-note')
+  expect(JSON.stringify(entries)).toContain('d-[secret:KEY]')
+  expect(JSON.stringify(entries)).not.toContain('a-value-in-a-note')
 })

@@ -110,10 +110,10 @@ const CHECKS = {
     return { stdout, ok: wasThere && next.stdout === 'next\n' }
   },
   'a deadline ends a command of a session, and the state stays': async () => {
-    await say('kept=yes')
+    const shell = (await say('kept=yes; echo $$')).stdout
     const { status } = await say('sleep 600', { timeoutMs: 500 * long })
-    const { stdout } = await say('echo $kept')
-    return { status, stdout, ok: status === 'timeout' && stdout === 'yes\n' }
+    const { stdout } = await say('echo $kept $$')
+    return { status, stdout, ok: status === 'timeout' && stdout === `yes ${shell}` }
   },
   'exit in a session is told, and the next command has the state': async () => {
     await say('earlier=1')

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, existsSync, writeFileSync } fro
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findHelper } from '../../src/os/helper/file.js'
-import type { Launcher, Ward } from '../../src/os/helper/launcher.js'
+import type { OneLauncher, Ward } from '../../src/os/helper/launcher.js'
 import { startHelper } from '../../src/os/helper/native-launcher.js'
 import { makeGate } from '../fixtures/gate.js'
 import { temporaryFolder } from '../fixtures/folder.js'
@@ -12,7 +12,7 @@ import { until } from '../fixtures/until.js'
 const helper = findHelper()
 
 describe.skipIf(!helper)('the terminal of a warden', () => {
-  let launcher: Launcher
+  let launcher: OneLauncher
   const root = temporaryFolder('pty')
   let number = 0
 

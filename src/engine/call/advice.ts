@@ -49,7 +49,7 @@ export function adviceFor(about: {
     !MAY_END_EARLIER.test(plan.command)
   )
     notes.push({ code: 'answered-no', text: `Exit code 1 of ${finalCommand} means: ${SAYS_NO.get(finalCommand)}.` })
-  else if (end.code > 128 && end.code < 193)
+  else if (end.code > 128 && end.code < 193 && !isUsageOfGit(end.code, about.stderr))
     notes.push({
       code: 'exit-code',
       text: `Exit code ${end.code} means that a process was ended by ${signalName(end.code - 128)}.`,
@@ -69,6 +69,11 @@ export function adviceFor(about: {
       })
   }
   return notes
+}
+
+/** Git leaves with 129 where it does not know an option. */
+function isUsageOfGit(code: number, stderr: string): boolean {
+  return code === 129 && /^usage: git /m.test(stderr)
 }
 
 /** Full-screen programs that do nothing useful without a terminal. */
@@ -100,7 +105,7 @@ function failureAdvice(code: number, stderr: string, verdict: AdvisedCommand['ve
         text: 'Exit code 1 of read means: stdin is empty. Give it input (read x <<< text), or use pty and type it.',
       },
     ]
-  if (code === 126) return [{ code: 'exit-code', text: notExecutable(stderr) }]
+  if (code === 126) return notExecutable(stderr)
   // What was not found did not miss a terminal.
   return code === 127 ? [] : waitingAdvice(verdict, stderr)
 }
@@ -129,11 +134,18 @@ const NOT_EXECUTABLE: readonly (readonly [RegExp, string])[] = [
     'the interpreter in its first line does not exist. Run it with an interpreter that is there, or correct its first line.',
   ],
   [/Exec format error/, 'it is made for another machine, or has no #! line.'],
-  [/(?:)/, 'it is not executable. Make it so (chmod +x FILE) or run it with its interpreter (bash FILE).'],
+  [
+    /Argument list too long/,
+    'it was given more words, or exported variables, than the kernel takes. Pass them by a file or a pipe (xargs), or unset large variables.',
+  ],
+  [/Text file busy/, 'it is being written. Wait until its writer is done.'],
+  [/Permission denied/, 'it is not executable. Make it so (chmod +x FILE) or run it with its interpreter (bash FILE).'],
 ]
 
-function notExecutable(stderr: string): string {
-  return `Exit code 126 means: found, but ${NOT_EXECUTABLE.find(([words]) => words.test(stderr))?.[1]}`
+/** Programs leave with 126 for reasons of their own too: nothing is said where nothing shows which one it was. */
+function notExecutable(stderr: string): Note[] {
+  const why = NOT_EXECUTABLE.find(([words]) => words.test(stderr))?.[1]
+  return why === undefined ? [] : [{ code: 'exit-code', text: `Exit code 126 means: found, but ${why}` }]
 }
 
 /** An existing path of which the command names the words without quotes (`cat my file.txt`). */

@@ -25,23 +25,26 @@ export function auditOutcome(
   const outside =
     request.outside === undefined || !services.sandbox ? undefined : { outside: services.secrets.mask(request.outside) }
   /** While there is no outcome. */
-  const entryOf = (about: Pick<AuditEntry, 'kind' | 'rule' | 'status' | 'durationMs'>): AuditEntry => ({
+  const entryOf = (entryKind: AuditEntry['kind'], rule: string | null, status: string, durationMs: number) => ({
     at,
     engine: services.id,
     door,
     command: masked,
     session,
-    cwd: request.cwd ?? cwd,
+    kind: entryKind,
+    cwd: services.secrets.mask(request.cwd ?? cwd),
     job: null,
-    decision: 'allow',
+    decision: 'allow' as const,
+    rule,
+    status,
     exitCode: null,
     signal: null,
     bytes: 0,
-    ...about,
+    durationMs,
     ...client,
     ...outside,
   })
-  const over = audit.started?.(entryOf({ kind: 'start', rule: null, status: 'running', durationMs: 0 }))
+  const over = audit.started?.(entryOf('start', null, 'running', 0))
   outcome.then(
     (result) => {
       over?.()
@@ -54,7 +57,7 @@ export function auditOutcome(
         command: masked,
         session,
         kind: result.status === 'refused' ? 'refused' : result.status === 'dry_run' ? 'dry_run' : kind,
-        cwd: result.cwd,
+        cwd: services.secrets.mask(result.cwd),
         job: result.id,
         decision: result.status === 'refused' ? 'deny' : 'allow',
         rule: result.refused?.rule ?? result.plan?.verdict.rule ?? null,
@@ -70,7 +73,7 @@ export function auditOutcome(
     (error: unknown) => {
       over?.()
       const rule = ShellError.is(error) ? error.code : null
-      audit.write(entryOf({ kind, rule, status: 'error', durationMs: Math.round(performance.now() - startedAt) }))
+      audit.write(entryOf(kind, rule, 'error', Math.round(performance.now() - startedAt)))
     },
   )
 }

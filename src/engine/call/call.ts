@@ -2,7 +2,7 @@
  * A foreground call as its caller sees it: the output so far, the promise of an Outcome, and
  * the means to stop it or let it go on alone.
  */
-import type { Note } from '../../contract/note.js'
+import { maskedNotes, type Note } from '../../contract/note.js'
 import type { RunHandle } from '../../contract/engine.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { ByteChunk, OutputChunk, StreamName, Taken } from '../../contract/output.js'
@@ -50,11 +50,18 @@ export class Call implements RunHandle, LiveCall {
   #unwanted = NO_STREAMS
   /** For the iterator, from when it is asked for. */
   #chunks: ChunkQueue | null = null
+  readonly #secrets: { mask(text: string): string }
   #done = false
   #resolve!: (outcome: Outcome) => void
   #reject!: (error: unknown) => void
 
-  constructor(request: RunRequest, session: string | null, calls: LiveCalls) {
+  /** `secrets`: notes name processes with their words, and files, where a value may stand. */
+  constructor(
+    request: RunRequest,
+    session: string | null,
+    { calls, secrets }: { readonly calls: LiveCalls; readonly secrets: { mask(text: string): string } },
+  ) {
+    this.#secrets = secrets
     this.request = request
     this.session = session
     this.#calls = calls
@@ -93,7 +100,12 @@ export class Call implements RunHandle, LiveCall {
     this.#done = true
     const told = this.notes.length === 0 ? outcome : { ...outcome, notes: [...this.notes, ...outcome.notes] }
     const adorned = this.adorn ? this.adorn(told) : told
-    const last = this.#chunks?.dropped ? withDrops(adorned, this.#chunks.dropped) : adorned
+    const whole = this.#chunks?.dropped ? withDrops(adorned, this.#chunks.dropped) : adorned
+    const cwd = this.#secrets.mask(whole.cwd)
+    const last =
+      whole.notes.length === 0 && cwd === whole.cwd
+        ? whole
+        : { ...whole, cwd, notes: maskedNotes(whole.notes, this.#secrets) }
     this.#calls.ended(this, last)
     this.#resolve(last)
     this.#chunks?.end()

@@ -1,4 +1,4 @@
-/** The output of a call on its way to whoever iterates over it. */
+/** Output of a call that its iterator has not read yet. */
 import type { OutputChunk, StreamName } from '../../contract/output.js'
 import { utf8Length } from '../../output/utf8.js'
 
@@ -16,7 +16,7 @@ export class ChunkQueue {
   #ended: boolean
   /** Bytes that were lost in all. */
   dropped = 0
-  /** Somebody reads it. */
+  /** An iterator reads the queue; without one, pieces are not kept. */
   isRead = false
 
   constructor(ended: boolean) {

@@ -2,6 +2,7 @@
  * Looks after what earlier engines left: ends their `manager` jobs, reports the end of the
  * detached ones to listeners. Nothing is written, so two engines cannot fight over a job.
  */
+import { attempt } from '../../contract/attempt.js'
 import type { JobInfo } from '../../contract/job.js'
 import { endStrays, orderKeeper, strayProcesses } from '../../os/job/control.js'
 import { findJobDirectory, jobIds } from '../../os/job/directory.js'
@@ -56,12 +57,10 @@ export function followAdopted(stateDir: string, isOwn: (id: string) => boolean, 
 
 /** For news and lists: null also when the files cannot be read just now (cleaned up, out of descriptors). */
 export function infoAt(dir: string, id: string, known: StartRecord | null = null): JobInfo | null {
-  try {
+  return attempt(() => {
     const state = jobState(dir, id, known)
     return state && infoOf(dir, state)
-  } catch {
-    return null
-  }
+  }, null)
 }
 
 function engineAlive({ record }: JobState): boolean {

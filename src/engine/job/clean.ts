@@ -1,8 +1,9 @@
 /**
  * Removes what is left of finished jobs: on request, when they are old, and when all of them together are too large.
  */
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from '../../os/files/quietly.js'
 import { findJobDirectory, jobIds, removeJobDirectory, removeLeftAside } from '../../os/job/directory.js'
 import type { JobInfo } from '../../contract/job.js'
 import { infoOf, jobState, type JobState } from './look/info.js'
@@ -73,12 +74,6 @@ function infoUnlessRemoved(dir: string, state: JobState): JobInfo | null {
 }
 
 function sizeOf(dir: string): number {
-  try {
-    return readdirSync(dir).reduce(
-      (sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0),
-      0,
-    )
-  } catch {
-    return 0
-  }
+  const sizes = namesIn(dir).map((name) => statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0)
+  return sizes.reduce((sum, size) => sum + size, 0)
 }

@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { badRequest, ShellError } from '../../contract/errors.js'
+import { maskedNotes } from '../../contract/note.js'
 import type {
   Attachment,
   AttachOptions,
@@ -23,10 +24,11 @@ import type {
 import { storedSize } from '../../os/job/output.js'
 import { infoOf, jobState, lastWords, type JobState } from './look/info.js'
 import { killJob } from './kill.js'
-import { startOf, type JobNews, type LiveJob } from './look/live.js'
+import { isRunning, startOf, type JobNews, type LiveJob } from './look/live.js'
 import { readJob, type Readable } from './look/read.js'
 import { waitForJob } from './wait.js'
 import type { JobScreen } from '../terminal/screen.js'
+import { within } from '../services/within.js'
 import { auditDeed } from '../services/deeds.js'
 import type { Services } from '../services/services.js'
 import type { Launcher } from '../../os/helper/launcher.js'
@@ -34,6 +36,7 @@ import { checkFields, KILL_ROWS, SCREEN_ROWS } from '../plan/fields.js'
 
 /** How often a job of another engine is looked at for its followers. */
 const LOOK_EVERY_MS = 50
+const UNRECORDED_PATIENCE_MS = 6_000
 
 /** What a handle needs of an engine, or of a process that only looks. */
 export interface HandleServices extends Pick<Services, 'id' | 'door' | 'audit' | 'secrets' | 'limits'> {
@@ -84,6 +87,7 @@ export class JobHandle implements Job {
   async kill(options: KillOptions = {}): Promise<KillResult> {
     checkFields('kill', options, KILL_ROWS)
     return this.#there(async () => {
+      await this.#endUnrecorded(options.graceMs ?? this.#services.limits.graceMs)
       const result = await killJob(
         { id: this.id, dir: this.dir, state: () => this.#state(), next: (ms) => this.#news.next(this.id, ms) },
         options,
@@ -93,7 +97,7 @@ export class JobHandle implements Job {
       if (this.#live && result.info.end && result.info.end.kind !== 'lost') await this.#live.ended
       if (!result.alreadyStopped)
         this.record('kill', { by: options.by, signal: options.signal, status: result.info.status })
-      return result
+      return { ...result, notes: maskedNotes(result.notes, this.#services.secrets) }
     })
   }
 
@@ -181,8 +185,31 @@ export class JobHandle implements Job {
     }
   }
 
+  /** Without its directory there is nothing left to order its keeper by, nor to tell its end with. */
+  async #endUnrecorded(graceMs: number): Promise<void> {
+    if (!this.#live || !isRunning(this.#live) || existsSync(this.dir)) return
+    this.#live.ward.kill({ graceMs, why: 'caller' })
+    if (!(await within(this.#live.ward.gone, graceMs + UNRECORDED_PATIENCE_MS))) return
+    throw new ShellError(
+      'JOB_NOT_FOUND',
+      `The files of ${this.id} were removed (${this.dir}) while it ran: it was ended now, and its output is lost`,
+      'Start it again if it is needed.',
+    )
+  }
+
+  /** Only what has ended is cleaned up; a directory that goes before was removed by somebody. */
   #cleanedUp(): ShellError {
-    return new ShellError('JOB_NOT_FOUND', `Job not found: ${this.id} (it was cleaned up)`, 'List the jobs that exist.')
+    if (!this.#live || !isRunning(this.#live))
+      return new ShellError(
+        'JOB_NOT_FOUND',
+        `Job not found: ${this.id} (it was cleaned up)`,
+        'List the jobs that exist.',
+      )
+    return new ShellError(
+      'JOB_NOT_FOUND',
+      `The files of ${this.id} were removed (${this.dir}) while it runs: what it prints is lost`,
+      `It goes on as process ${this.#live.ward.pid}; kill it, or let it end.`,
+    )
   }
 
   #state(): JobState {

@@ -19,7 +19,7 @@ import { cleanByLimits, cleanJobs } from './clean.js'
 import { JobHandle } from './handle.js'
 import { jobState } from './look/info.js'
 import { JobList } from './look/list.js'
-import { followJob, JobNews, startOf, type LiveJob } from './look/live.js'
+import { followJob, isRunning, JobNews, startOf, type LiveJob } from './look/live.js'
 import { promoteRun } from './promote.js'
 import { insideFor } from '../services/inside.js'
 import { startJob, type Restore, type StartedJob } from './start.js'
@@ -169,6 +169,9 @@ export function createJobs(services: Services): Jobs {
     async get(id) {
       const found = findJobDirectory(stateDir, id)
       if (found && (live.has(id) || jobState(found.dir, id))) return handle(id, found.dir)
+      // One that runs is there, also where somebody removed its files: it says so, and can be ended.
+      const running = live.get(id)
+      if (running && isRunning(running)) return handle(id, running.dir)
       throw notFound(id, await this.list({ all: true }))
     },
     async list(which) {

@@ -43,18 +43,14 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
     await job.next(10)
   const { started } = state
   const elsewhere = state.ended ? [] : elsewhereNotes(job.dir, state.record)
-  if (elsewhere.length > 0)
-    return { info: infoOf(job.dir, state), alreadyStopped: false, forced: false, notes: elsewhere }
+  if (elsewhere.length > 0) return result(job, state, { notes: elsewhere })
   if (state.lost !== null) return killLost(job, state, graceMs)
-  if (!started)
-    return {
-      info: infoOf(job.dir, state),
-      alreadyStopped: false,
-      forced: false,
-      notes: [{ code: 'not-started', text: 'It could not be ended: it has not started yet. Try again.' }],
-    }
+  if (!started) {
+    const text = 'It could not be ended: it has not started yet. Try again.'
+    return result(job, state, { notes: [{ code: 'not-started', text }] })
+  }
   const alreadyStopped = state.ended !== null
-  if (alreadyStopped && !state.busy) return { info: infoOf(job.dir, state), alreadyStopped, forced: false, notes: [] }
+  if (alreadyStopped && !state.busy) return result(job, state, { alreadyStopped })
   if (signal !== SIGTERM && signal !== SIGKILL) return sendSignal(job, state, signal, graceMs)
 
   const before = processesUnder(job.id, started)
@@ -76,13 +72,17 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   const left = processesUnder(job.id, started)
   if (left.length > 0) notes.push(stillThere(shownProcesses(left)))
   notes.push(...(await portsStillUsed(ports, job)))
-  return { info: infoOf(job.dir, state), alreadyStopped, forced: state.ended?.forced ?? false, notes }
+  return result(job, state, { alreadyStopped, forced: state.ended?.forced ?? false, notes })
+}
+
+function result(job: Killable, state: JobState, about: Partial<KillResult>): KillResult {
+  return { info: infoOf(job.dir, state), alreadyStopped: false, forced: false, notes: [], ...about }
 }
 
 /** Any other signal is only delivered, to the whole group: many programs reload, dump or pause on one. */
 async function sendSignal(job: Killable, state: JobState, signal: number, graceMs: number): Promise<KillResult> {
   const { started } = state
-  if (state.ended || !started) return { info: infoOf(job.dir, state), alreadyStopped: true, forced: false, notes: [] }
+  if (state.ended || !started) return result(job, state, { alreadyStopped: true })
   orderKeeper(job.dir, started, `signal ${signal}`)
   const until = performance.now() + Math.min(graceMs, 2_000)
   let now = state
@@ -90,20 +90,11 @@ async function sendSignal(job: Killable, state: JobState, signal: number, graceM
     await job.next(10)
     now = job.state()
   }
-  const info = infoOf(job.dir, now)
-  return {
-    info,
-    alreadyStopped: false,
-    forced: false,
-    notes: [
-      {
-        code: 'signal-sent',
-        text: info.isRunning
-          ? `${signalName(signal)} was sent; the job is still running. To end it, kill it without naming a signal.`
-          : `${signalName(signal)} was sent and it ended.`,
-      },
-    ],
-  }
+  const sent = result(job, now, {})
+  const text = sent.info.isRunning
+    ? `${signalName(signal)} was sent; the job is still running. To end it, kill it without naming a signal.`
+    : `${signalName(signal)} was sent and it ended.`
+  return { ...sent, notes: [{ code: 'signal-sent', text }] }
 }
 
 async function killLost(job: Killable, state: JobState, graceMs: number): Promise<KillResult> {
@@ -111,7 +102,7 @@ async function killLost(job: Killable, state: JobState, graceMs: number): Promis
   const find = (): { pid: number; start: string }[] =>
     whereIs(state.record) === 'here' ? strayProcesses(job.id, state.started) : []
   const strays = find()
-  if (strays.length === 0) return { info: infoOf(job.dir, state), alreadyStopped: true, forced: false, notes: [] }
+  if (strays.length === 0) return result(job, state, { alreadyStopped: true })
   const { forced, left } = await endStrays(find, graceMs)
   const notes: Note[] = [
     {
@@ -120,7 +111,7 @@ async function killLost(job: Killable, state: JobState, graceMs: number): Promis
     },
   ]
   if (left.length > 0) notes.push(stillThere(shownProcesses(left)))
-  return { info: infoOf(job.dir, job.state()), alreadyStopped: false, forced, notes }
+  return result(job, job.state(), { forced, notes })
 }
 
 async function portsStillUsed(ports: readonly number[], job: Killable): Promise<Note[]> {

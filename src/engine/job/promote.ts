@@ -2,21 +2,11 @@
  * Turns a running foreground command into a job: what was read so far goes to the job's files,
  * the keeper goes on from exactly there.
  */
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  openSync,
-  renameSync,
-  statSync,
-  truncateSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { constants, copyFileSync, renameSync, statSync, truncateSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Outcome } from '../../contract/outcome.js'
 import { LOST_EXIT } from '../../os/helper/launcher.js'
-import { makeJobDirectory, removeJobDirectory } from '../../os/job/directory.js'
+import { makeJobDirectory, removeJobDirectory, writeNew } from '../../os/job/directory.js'
 import { writeJobRecord } from '../../os/job/record.js'
 import { waitingAdvice } from '../call/advice.js'
 import { clippedTexts, textFields, type Capture } from '../call/capture.js'
@@ -102,24 +92,15 @@ function storeSoFar(capture: Capture, file: string, maxBytes: number): number {
     truncateSync(file, headBytes)
     if (headBytes < total) {
       const start = Math.max(headBytes, total - kept.tail.length)
-      writeNew(`${file}.${start}`, [kept.tail.subarray(kept.tail.length - (total - start))])
+      writeNew(`${file}.${start}`, kept.tail.subarray(kept.tail.length - (total - start)))
     }
-  } else if (kept.omittedBytes === 0) writeNew(file, [kept.head, kept.tail])
+  } else if (kept.omittedBytes === 0) writeNew(file, kept.head, kept.tail)
   else {
-    writeNew(file, [kept.head])
+    writeNew(file, kept.head)
     // An empty one would have the name of the keeper's first.
-    if (kept.tail.length > 0) writeNew(`${file}.${total - kept.tail.length}`, [kept.tail])
+    if (kept.tail.length > 0) writeNew(`${file}.${total - kept.tail.length}`, kept.tail)
   }
   return total
-}
-
-function writeNew(file: string, parts: readonly Uint8Array[]): void {
-  const fd = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
-  try {
-    for (const part of parts) for (let at = 0; at < part.length;) at += writeSync(fd, part, at)
-  } finally {
-    closeSync(fd)
-  }
 }
 
 function moveFile(from: string, to: string): void {
@@ -131,17 +112,24 @@ function moveFile(from: string, to: string): void {
   }
 }
 
-function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: string, outputFile: string): Outcome {
+/** What every outcome of the run says. */
+function ranSoFar({
+  plan,
+  ward,
+  startedAt,
+}: Running): Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid' | 'session'> {
+  const durationMs = Math.round(performance.now() - startedAt)
+  return { durationMs, cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, session: plan.session }
+}
+
+function stillRunning(run: Running, id: string, outputFile: string): Outcome {
+  const { plan, out, err, reason } = run
   const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
   return runningOutcome({
+    ...ranSoFar(run),
     ...textFields(stdout, stderr),
     outputFile,
-    durationMs: Math.round(performance.now() - startedAt),
-    cwd: plan.cwd,
-    pid: ward.pid,
-    pgid: ward.pgid,
     id,
-    session: plan.session,
     notes: [
       ...waitingAdvice(plan.verdict, stderr?.text ?? stdout.text),
       goesOnNote(reason, id, 'Read its output, wait for it or stop it by that id.'),
@@ -150,10 +138,8 @@ function stillRunning({ plan, ward, out, err, startedAt, reason }: Running, id: 
 }
 
 /** It ended before its keeper could take over: nothing was moved, so this is an ordinary end. */
-async function settleEnded(
-  { plan, ward, out, err, readers, startedAt }: Running,
-  held: { out: Uint8Array; err: Uint8Array },
-): Promise<Outcome> {
+async function settleEnded(run: Running, held: { out: Uint8Array; err: Uint8Array }): Promise<Outcome> {
+  const { plan, ward, out, err, readers } = run
   void out.push(held.out)
   void err?.push(held.err)
   for (const reader of readers) reader.resume()
@@ -164,14 +150,10 @@ async function settleEnded(
   const { out: stdout, err: stderr } = clippedTexts(out, err, plan.clip)
   const exit = ward.state.exited ?? LOST_EXIT
   return endedOutcome({
+    ...ranSoFar(run),
     end: endOf(exit, null, plan),
     ...textFields(stdout, stderr),
     outputFile: out.spillPath ?? err?.spillPath ?? null,
-    durationMs: Math.round(performance.now() - startedAt),
-    cwd: plan.cwd,
-    pid: ward.pid,
-    pgid: ward.pgid,
-    session: plan.session,
     notes: exit.over ? [overNote(exit.over, plan.limits)] : [],
     usage: exit.usage,
   })

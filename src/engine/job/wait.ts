@@ -37,7 +37,7 @@ export async function waitForJob(job: Waited, options: WaitOptions): Promise<Wai
   for (;;) {
     // The state first: output that is complete when the state says "ended" is looked at once more below.
     const info = job.info()
-    const match = until ? await until(!info.isRunning) : null
+    const match = until ? await until() : null
     if (match !== null) return { reason: 'until', match, info: job.info() }
     if (options.port !== undefined && isListening(options.port, info.pid)) return { reason: 'port', match: null, info }
     if (file !== null && existsSync(file)) return { reason: 'file', match: null, info }
@@ -72,10 +72,7 @@ async function createAsking(
 /**
  * Looks at the lines that came since the last look; also at the unfinished last one, because a prompt has no line end.
  */
-async function createLineSearch(
-  job: Waited,
-  options: WaitOptions,
-): Promise<(isLast: boolean) => Promise<string | null>> {
+async function createLineSearch(job: Waited, options: WaitOptions): Promise<() => Promise<string | null>> {
   const matches = await lineTest(options.until as RegExp | string)
   const streams = job.readable.apart ? (['stdout', 'stderr'] as const) : (['output'] as const)
   const state = streams.map((stream) => ({
@@ -119,7 +116,7 @@ async function lineTest(until: RegExp | string): Promise<(lines: readonly string
   try {
     return await compilePattern(until.source, { ignoreCase: until.ignoreCase })
   } catch {
-    // A RegExp object is the caller's own code: lookaround and backreferences are its business.
+    // A RegExp object is the caller's own code: it may use lookaround and backreferences.
     const own = new RegExp(until.source, until.flags.replace(/[gy]/g, ''))
     return (lines) => lines.map((line) => own.test(line))
   }

@@ -14,7 +14,7 @@ export const NOT_ACCEPTED: Readonly<Record<Exclude<AnswerOutcome, 'accepted'>, s
   gone: 'the process that asked has ended',
 }
 
-/** `watch` must have been told of the question; `onSaid` of it is left alone. */
+/** Sends the answer to the engine that asked. False: that engine is not connected. Its reply comes to `watch`. */
 export function sendAnswer(watch: EngineWatch, shown: WaitingApproval, as: ApprovalAnswer): boolean {
   const engine = watch.engines.get(shown.engine)
   if (engine?.state !== 'live') return false

@@ -2,7 +2,7 @@
  * The engine's live socket: what an engine tells other processes of its user while they listen,
  * and the orders that it takes from them.
  *
- *   engine -> peer   hello · begin · end · out · sessions · ask · answered · said
+ *   engine -> peer   hello · begin · end · out · sessions · lines · ask · answered · said
  *   peer -> engine   look · sessions · follow · unfollow · interrupt · kill · background · approve-here · answer
  *
  * Nothing is decoded, masked or sent before a peer is there, and a command never waits for one.

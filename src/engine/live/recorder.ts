@@ -41,7 +41,7 @@ export function recordSessions(services: Services): () => void {
     tapes.set(session, tape)
     return tape
   }
-  /** At the first output, or the end: a call that waits for its turn must not cut into the one before it. */
+  /** At the first output, or the end: a call that waits for its turn must not cut into the call that has the shell. */
   const begin = (call: LiveCall, take: Take): Recording | null => {
     const tape = tapeOf(call.session as string)
     if (!tape || tape.bytes > MAX_RECORDING) return null

@@ -124,6 +124,14 @@ export class EngineWatch {
       if (engine.state === 'silent' && livingPid(join(this.#runDir, engine.id)) === null) this.#gone(engine)
   }
 
+  /** Asks every engine for its sessions, and for what its commands have printed. */
+  refresh(): void {
+    for (const engine of this.engines.values()) {
+      engine.send({ do: 'sessions' })
+      engine.send({ do: 'look' })
+    }
+  }
+
   set approves(on: boolean) {
     if (on === this.#approves) return
     this.#approves = on

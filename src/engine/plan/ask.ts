@@ -1,5 +1,6 @@
 /** Asks a person about a doubtful command: the caller's function, a terminal elsewhere and the page at once. */
 import { createHash } from 'node:crypto'
+import { attempt } from '../../contract/attempt.js'
 import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { directoryMark, forgetPending, notePending, shownDigest, type Shown } from '../../audit/approvals.js'
@@ -17,6 +18,7 @@ import type { EngineOptions } from '../services/options.js'
 import type { Services } from '../services/services.js'
 import type { Plan } from './plan.js'
 import { shown } from './wrong-value.js'
+import { pause } from '../../os/process/clock.js'
 
 /** Below the 60 s after which MCP clients give up. */
 const WAIT_MS = 40_000
@@ -65,7 +67,9 @@ export async function askPerson(plan: Plan, services: Services): Promise<Decided
 /** Without memory of earlier answers, but for one that came too late for the same question. */
 export async function decide(asked: Asked, desk: AskDesk): Promise<Decided> {
   // Where the agent's own commands could reach files and sockets of approvals, only the caller's function can answer.
-  return desk.options.approvals === 'ask' ? askCaller(asked, desk) : askEverywhere(asked, desk)
+  if (desk.options.approvals !== 'ask') return askEverywhere(asked, desk)
+  const { request, command, cwd, session, verdict } = asked
+  return answerOf(request.ask ?? desk.ask, { id: '', command, cwd, session, verdict })
 }
 
 async function askEverywhere(asked: Asked, desk: AskDesk): Promise<Decided> {
@@ -84,10 +88,6 @@ async function askEverywhere(asked: Asked, desk: AskDesk): Promise<Decided> {
   return { as: answer?.as ?? null, id: waiting.id, waitedMs: performance.now() - startedAt }
 }
 
-function askCaller({ request, command, cwd, session, verdict }: Asked, { ask: own }: AskDesk): Promise<Decided> {
-  return answerOf(request.ask ?? own, { id: '', command, cwd, session, verdict })
-}
-
 /** What the caller's function answers; one that fails, or answers with something else, has not allowed anything. */
 async function answerOf(ask: AskFunction | null, question: ApprovalQuestion): Promise<Decided> {
   const { id } = question
@@ -95,17 +95,11 @@ async function answerOf(ask: AskFunction | null, question: ApprovalQuestion): Pr
     const as: unknown = ask ? await ask(question) : null
     if (as instanceof AskedElsewhere) return as.decided
     if (as === null || isAnswer(as)) return { as, id }
-    return {
-      id,
-      as: null,
-      trouble: `The ask function answered ${shown(as)}, which is none of ${APPROVAL_ANSWERS.join(', ')} and null.`,
-    }
+    const trouble = `The ask function answered ${shown(as)}, which is none of ${APPROVAL_ANSWERS.join(', ')} and null.`
+    return { id, as: null, trouble }
   } catch (error) {
-    return {
-      id,
-      as: null,
-      trouble: `The ask function failed: ${error instanceof Error ? error.message : shown(error)}.`,
-    }
+    const why = error instanceof Error ? error.message : shown(error)
+    return { id, as: null, trouble: `The ask function failed: ${why}.` }
   }
 }
 
@@ -182,7 +176,7 @@ async function patience({ questions, stateDir }: AskDesk, over: AbortSignal, ask
     const waited = performance.now() - startedAt
     const limit = asked ?? (questions.approvers.size > 0 ? WAIT_MS : CONNECT_MS)
     if (over.aborted || waited > limit) return
-    await new Promise((next) => setTimeout(next, LOOK_EVERY_MS))
+    await pause(LOOK_EVERY_MS)
   }
 }
 
@@ -209,10 +203,6 @@ function scriptMarks({ verdict, cwd }: Plan): string {
 }
 
 function markOf(path: string): string {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
-    return [dev, ino, size, mtimeNs, ctimeNs].join(':')
-  } catch {
-    return 'none'
-  }
+  const facts = attempt(() => statSync(path, { bigint: true }), null)
+  return facts ? [facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(':') : 'none'
 }

@@ -3,9 +3,8 @@
  * another, and nothing of a value is parsed.
  */
 import type { Note } from '../../contract/note.js'
-import { randomBytes } from 'node:crypto'
 import type { Refusal } from '../../contract/outcome.js'
-import { nearest } from '../../config/nearest.js'
+import { nearest } from '../../contract/names/nearest.js'
 import type { Services } from '../services/services.js'
 import type { Plan } from './plan.js'
 
@@ -48,10 +47,7 @@ export async function deliverCommand(
       .map(({ name }) => name),
   )
   const notes = unknown.size === 0 ? [] : unknownNotes([...unknown], await services.secrets.names())
-  const delivery = planDelivery(command, lookup, {
-    nonce: randomBytes(6).toString('hex'),
-    asCode: verdict.secretsAsCode,
-  })
+  const delivery = planDelivery(command, lookup, verdict.secretsAsCode)
   if (delivery.kind === 'refused')
     return { rule: 'secret-context', reason: `The command was not run: ${delivery.reason}`, guidance: delivery.hint }
   if (delivery.kind === 'plain') return { ...plain, notes }

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { realpathSync, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { isInside } from '../../confine/paths.js'
+import { isInside } from '../../contract/names/inside.js'
 import { readRegular } from '../../os/files/shared-file.js'
 import type { Services } from '../services/services.js'
 import type { Plan } from './plan.js'

@@ -88,25 +88,26 @@ export function planOf(
   { command, cwd, verdict, environment, session, background }: Judged,
   { limits, options }: Pick<Services, 'limits' | 'options'>,
 ): Plan {
-  const timeoutMs = request.timeoutMs === undefined ? limits.timeoutMs : request.timeoutMs
+  const usualMs = background ? null : limits.timeoutMs
+  const timeoutMs = request.timeoutMs === undefined ? usualMs : request.timeoutMs
   return {
     request,
     command,
     cwd,
     env: environment.env,
     verdict,
-    timeoutMs: background ? (request.timeoutMs ?? null) : timeoutMs,
+    timeoutMs,
     graceMs: request.graceMs ?? limits.graceMs,
     clip: request.clip ?? { kind: 'ends', maxChars: limits.clipChars },
     limits: tightest(options.commandLimits, request.limits),
-    session: session,
+    session,
     summary: {
       command,
       cwd,
-      session: session,
+      session,
       background,
       pty: Boolean(request.pty),
-      timeoutMs: background ? (request.timeoutMs ?? null) : timeoutMs,
+      timeoutMs,
       droppedEnv: environment.dropped,
       addedEnv: environment.added,
       verdict,

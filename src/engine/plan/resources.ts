@@ -1,4 +1,4 @@
-/** Limits of one command: which of the engine's and the call's count, and what is said when one is exceeded. */
+/** Limits of one command: which of the engine's and the call's count, and the note about one that was exceeded. */
 import type { Note } from '../../contract/note.js'
 import type { OverLimit } from '../../contract/outcome.js'
 import type { ResourceLimits } from '../../contract/request.js'

@@ -10,10 +10,17 @@ import { refusedOutcome } from '../services/outcomes.js'
 import type { Services } from '../services/services.js'
 import { runFresh } from './foreground.js'
 
+const RESTLESS = {
+  rule: 'outside',
+  reason: 'Not run: something in the sandbox does not stand still, so it could change what the person is asked about.',
+  guidance: 'End the jobs and sessions of the sandbox, or wait for them, then repeat.',
+}
+
 export async function runOutside(planned: Plan, call: Call, services: Services): Promise<void> {
-  const thaw = services.sandbox?.freeze() ?? (() => {})
-  call.outcome.then(thaw, thaw)
   const plan = outsidePlan(planned, services)
+  const thaw = services.sandbox ? await services.sandbox.freeze() : () => {}
+  if (!thaw) return call.settle(refusedOutcome(RESTLESS, plan))
+  call.outcome.then(thaw, thaw)
   const before = shownContents(planned, services)
   const stopped = await passGate(plan, services)
   if (stopped) return call.settle(stopped)

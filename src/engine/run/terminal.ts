@@ -29,6 +29,7 @@ import { recordBytes } from '../terminal/recorder.js'
 import { hasStages, readStages, withAfterwards } from '../terminal/script.js'
 import { terminalSize, withTerminal } from '../terminal/start.js'
 import type { Services } from '../services/services.js'
+import { pause } from '../../os/process/clock.js'
 
 const SETTLE_LIMIT_MS = 10_000
 const SHOWN_AFTER_MS = 100
@@ -241,6 +242,6 @@ async function typeAhead(dir: string, input: Buffer): Promise<void> {
     const took = writeFifo(join(dir, 'stdin'), bytes.subarray(at))
     if (took === null) return
     at += took
-    if (took === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    if (took === 0) await pause(10)
   }
 }

@@ -9,44 +9,19 @@ type Deed = Pick<AuditEntry, 'command' | 'cwd' | 'session' | 'status'> &
   Partial<Pick<AuditEntry, 'job' | 'decision' | 'rule' | 'by' | 'client' | 'waitedMs' | 'signal' | 'bytes'>>
 
 export function auditDeed(
-  { audit, id, door }: Pick<Services, 'audit' | 'id' | 'door'>,
+  {
+    audit,
+    id,
+    door,
+    secrets,
+  }: Pick<Services, 'audit' | 'id' | 'door'> & { readonly secrets: Pick<Services['secrets'], 'mask'> },
   kind: AuditKind,
   deed: Deed,
 ): void {
   if (!audit) return
-  const {
-    command,
-    cwd,
-    session,
-    job = null,
-    decision = kind === 'deny' ? 'deny' : 'allow',
-    rule = null,
-    status,
-    by,
-    client,
-    waitedMs,
-    signal = null,
-    bytes = 0,
-  } = deed
-  const entry: AuditEntry = {
-    at: Date.now(),
-    engine: id,
-    door,
-    kind,
-    command,
-    cwd,
-    session,
-    job,
-    decision,
-    rule,
-    status,
-    exitCode: null,
-    signal,
-    bytes,
-    durationMs: 0,
-    ...(by === undefined ? {} : { by }),
-    ...(client === undefined ? {} : { client }),
-    ...(waitedMs === undefined ? {} : { waitedMs }),
-  }
-  audit.write(entry)
+  const { session, status, by, client, waitedMs } = deed
+  const [command, cwd] = [secrets.mask(deed.command), secrets.mask(deed.cwd)]
+  const { job = null, rule = null, signal = null, bytes = 0, decision = kind === 'deny' ? 'deny' : 'allow' } = deed
+  const done = { command, cwd, session, status, job, rule, signal, bytes, by, client, waitedMs, decision }
+  audit.write({ at: Date.now(), engine: id, door, kind, exitCode: null, durationMs: 0, ...done })
 }

@@ -35,14 +35,8 @@ export function refusedOutcome(
   refused: Refusal,
   about: { cwd: string; session: string | null; approvalId?: string | null },
 ): Outcome {
-  return {
-    ...NOTHING,
-    status: 'refused',
-    refused,
-    cwd: about.cwd,
-    session: about.session,
-    approvalId: about.approvalId ?? null,
-  }
+  const { cwd, session, approvalId = null } = about
+  return { ...NOTHING, status: 'refused', refused, cwd, session, approvalId }
 }
 
 export function dryRunOutcome(plan: PlanSummary): Outcome {
@@ -105,13 +99,14 @@ export function endedOutcome(ran: Ran & { readonly end: End }): Outcome {
   }
 }
 
-const QUIET: Outcome = { ...NOTHING, status: 'completed', end: { kind: 'exit', code: 0 }, exitCode: 0 }
+const QUIET: Outcome = { ...NOTHING, status: 'completed', exitCode: 0 }
 
 /** A command that did what it should and said nothing. */
 export function quietOutcome(ran: Pick<Outcome, 'durationMs' | 'cwd' | 'pid' | 'pgid' | 'session'>): Outcome {
   const { durationMs, cwd, pid, pgid, session } = ran
   // A copy of one shape, and not `endedOutcome`: most short calls end here, and that one takes more than twice as long.
-  return { ...QUIET, durationMs, cwd, pid, pgid, session }
+  // What a caller may change is made anew: the next outcome must not show it.
+  return { ...QUIET, end: { kind: 'exit', code: 0 }, notes: [], durationMs, cwd, pid, pgid, session }
 }
 
 export function runningOutcome(running: Ran): Outcome {
@@ -130,15 +125,8 @@ export function lostOutcome(
   end: Extract<End, { kind: 'lost' }> = { kind: 'lost', reason: 'its watcher was destroyed' },
   note = LOST_NOTE,
 ): Outcome {
-  return {
-    ...NOTHING,
-    status: 'failed',
-    end,
-    cwd: about.cwd,
-    session: about.session,
-    durationMs: Math.round(durationMs),
-    notes: [note],
-  }
+  const { cwd, session } = about
+  return { ...NOTHING, status: 'failed', end, cwd, session, durationMs: Math.round(durationMs), notes: [note] }
 }
 
 /** Says what a reader of the stream lost because it was too slow. */

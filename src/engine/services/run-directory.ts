@@ -10,6 +10,7 @@ import { processFacts } from '../../os/process/proc.js'
 import { thisWorld } from '../../os/process/world.js'
 import { ensurePrivateDirectory } from '../../os/files/state-dir.js'
 import { attempt } from '../../contract/attempt.js'
+import { pause } from '../../os/process/clock.js'
 
 export type RunDirectoryOwner = Pick<EngineRecord, 'door' | 'cwd'>
 
@@ -53,7 +54,7 @@ export async function removeRunDirectory(path: string): Promise<void> {
       // The folder that it was in is a file by now.
       if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return
       if (attempt === 20) throw error
-      await new Promise((resolve) => setTimeout(resolve, 10 * attempt))
+      await pause(10 * attempt)
     }
   }
 }

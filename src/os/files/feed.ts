@@ -17,7 +17,7 @@ export function feedPipe(fd: number, bytes: Uint8Array): Promise<void> | null {
     }
   }
   const socket = new Socket({ fd, readable: false, writable: true })
-  // EPIPE: the command did not want to read it all. That is its business.
+  // EPIPE: the command closed its input before it had read everything.
   socket.on('error', () => socket.destroy())
   socket.end(bytes.subarray(at))
   return new Promise((resolve) => socket.once('close', () => resolve()))

@@ -1,7 +1,7 @@
 /** A lock between processes: a file that names its owner. An owner that died is noticed, and its lock is taken over. */
 import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
-import { sinceBootMs } from '../process/clock.js'
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { pause, sinceBootMs } from '../process/clock.js'
 import { isAlive, processFacts } from '../process/proc.js'
 import { thisWorld, whereIs } from '../process/world.js'
 import { attempt } from '../../contract/attempt.js'
@@ -32,12 +32,16 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
   let abandonedSince: number | null = null
   try {
     const { boot, host } = thisWorld()
-    const about = [process.pid, processFacts(process.pid)?.start ?? '', sinceBootMs(), host, boot]
-    writeFileSync(mine, about.join(' '), { mode: 0o600 })
-    for (let waited = 0, pause = 1; ; waited += pause, pause = Math.min(20, pause * 2)) {
+    // As `sinceBootMs`, but to the nanosecond: no two locks of one process say the same.
+    const since = Number(process.hrtime.bigint()) / 1e6
+    const about = [process.pid, processFacts(process.pid)?.start ?? '', since, host, boot].join(' ')
+    writeFileSync(mine, about, { mode: 0o600 })
+    // With any umask: a lock that cannot be read is neither given back nor taken over.
+    chmodSync(mine, 0o600)
+    for (let waited = 0, pauseMs = 1; ; waited += pauseMs, pauseMs = Math.min(20, pauseMs * 2)) {
       try {
         linkSync(mine, path)
-        return { held: true, abandonedSince, release: () => removeQuietly(path) }
+        return { held: true, abandonedSince, release: () => giveBack(path, about) }
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
@@ -52,11 +56,16 @@ export async function takeLockFile(path: string, options: LockOptions = {}): Pro
         told = true
         options.onWait?.(owner.pid)
       }
-      await new Promise((resolve) => setTimeout(resolve, pause))
+      await pause(pauseMs)
     }
   } finally {
     removeQuietly(mine)
   }
+}
+
+/** A process that stood still for longer than it may hold the lock finds another's in its place, and leaves it. */
+function giveBack(path: string, about: string): void {
+  if (attempt(() => readFileSync(path, 'utf8'), null) === about) removeQuietly(path)
 }
 
 /**
@@ -92,13 +101,14 @@ interface Owner {
   readonly madeAt: number
 }
 
-/** Null when it was released meanwhile. */
+/** Null when it was released meanwhile. One of another user cannot be read, and would be waited for without an end. */
 function ownerOf(path: string): Owner | null {
   try {
     const [pid = '', start = '', since, host, ...boot] = readFileSync(path, 'utf8').split(' ')
     const where = host === undefined ? 'here' : whereIs({ host, boot: boot.join(' ') })
     return { pid: Number(pid), start, since: Number(since), where, madeAt: statSync(path).mtimeMs }
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw error
     return null
   }
 }

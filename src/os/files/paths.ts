@@ -1,8 +1,9 @@
 /** Checks a working directory before anything starts: four different things can be wrong with it, and each is said. */
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
-import { dirname, resolve, sep } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import { attempt } from '../../contract/attempt.js'
+import { isInside } from '../../contract/names/inside.js'
 
 /** Where a path of a command is looked at: in its room, where that shows other files than this machine. */
 export type Seen = (path: string) => string
@@ -38,7 +39,7 @@ export function checkDirectory(
   } catch {
     throw notAccessible(cwd)
   }
-  if (roots && !isWithin(realOr(cwd), roots))
+  if (roots?.every((root) => !isInside(realOr(cwd), root)))
     throw new ShellError(
       'CWD_OUTSIDE_ROOT',
       `Working directory outside the allowed roots: ${cwd}`,
@@ -50,11 +51,6 @@ export function checkDirectory(
 /** A directory that only a try holds is in its room, which keeps it within the roots. */
 function realOr(path: string): string {
   return attempt(() => realpathSync(path), path)
-}
-
-/** True when `path` (already real) is one of the roots or below one. */
-export function isWithin(path: string, roots: readonly string[]): boolean {
-  return roots.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
 }
 
 /** The roots as they really are, for comparison with real paths. */

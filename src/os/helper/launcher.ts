@@ -215,6 +215,9 @@ export interface Launcher {
   close(): Promise<void>
 }
 
+/** One process that starts commands. What holds the event loop is the business of the one that replaces it. */
+export type OneLauncher = Omit<Launcher, 'hold'>
+
 /** The system error of a failed start as a ShellError: never mistaken for a command that failed. */
 export function startError(errno: string, what: string, spec: LaunchSpec): ShellError {
   if (what === 'cwd')

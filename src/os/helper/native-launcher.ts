@@ -16,6 +16,7 @@ import {
   lostAtStart,
   startError,
   type Launcher,
+  type OneLauncher,
   type LaunchSpec,
   type Passed,
   type Pipe,
@@ -49,7 +50,11 @@ interface Waiting extends Waiter<Ward> {
   readonly spec: LaunchSpec
 }
 
-export async function startHelper(helper: string, args: readonly string[], tier: Launcher['tier']): Promise<Launcher> {
+export async function startHelper(
+  helper: string,
+  args: readonly string[],
+  tier: Launcher['tier'],
+): Promise<OneLauncher> {
   const child = startChild(helper, [...args, 'serve'], { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
   const orders = child.stdin as unknown as Socket
   const pipes = new PipeSupply()
@@ -64,10 +69,9 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   }
 
   // Only work in flight keeps the host's event loop alive; an idle engine, its sessions and its jobs do not.
-  let holds = 0
   let isHeld = true
   let lettingGo: NodeJS.Timeout | null = null
-  const isNeeded = (): boolean => waiting.size > 0 || holds > 0 || pipes.waiting || rooms.waiting
+  const isNeeded = (): boolean => waiting.size > 0 || pipes.waiting || rooms.waiting
   // Let go a moment later: the next of many short commands would take hold again at once.
   const letGo = (): void => {
     lettingGo = null
@@ -112,6 +116,12 @@ export async function startHelper(helper: string, args: readonly string[], tier:
 
   const wardOf = (event: HelperEvent): LiveWard | undefined => wards.get(Number(event.fields['id']))
 
+  const takeWaiter = (id: number): Waiting | undefined => {
+    const waiter = waiting.get(id)
+    waiting.delete(id)
+    return waiter
+  }
+
   const handle = (event: HelperEvent): void => {
     const { fields } = event
     if (rooms.hear(event)) return updateHold()
@@ -143,8 +153,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         pipes.refuseOne(pipeError(errnoName(Number(fields['errno']))))
         break
       case 's': {
-        const waiter = waiting.get(id)
-        waiting.delete(id)
+        const waiter = takeWaiter(id)
         const ward = createWard(id, fields, send, (pid) => [launcherPid, pid].map(wake).includes(true))
         wards.set(id, ward)
         // The call was given up meanwhile: its command must not run.
@@ -153,8 +162,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
         break
       }
       case 'f': {
-        const waiter = waiting.get(id)
-        waiting.delete(id)
+        const waiter = takeWaiter(id)
         waiter?.reject(startError(errnoName(Number(fields['errno'])), fields['what'] ?? 'start', waiter.spec))
         break
       }
@@ -199,9 +207,7 @@ export async function startHelper(helper: string, args: readonly string[], tier:
   }
 
   const lose = (id: number, isBegun = true): void => {
-    const waiter = waiting.get(id)
-    waiting.delete(id)
-    waiter?.reject(lostAtStart(isBegun))
+    takeWaiter(id)?.reject(lostAtStart(isBegun))
     const ward = wards.get(id)
     wards.delete(id)
     // A warden that was stopped does not see that its launcher is gone, and would keep its command for ever.
@@ -306,17 +312,6 @@ export async function startHelper(helper: string, args: readonly string[], tier:
     room: (order) => (closed ? Promise.reject(endedError()) : rooms.room(order)),
     closeRoom: (room) => rooms.closeRoom(room),
     publish: (room, port) => (closed ? Promise.reject(endedError()) : rooms.publish(room, port)),
-    hold() {
-      holds += 1
-      updateHold()
-      let held = true
-      return () => {
-        if (!held) return
-        held = false
-        holds -= 1
-        updateHold()
-      }
-    },
     close() {
       if (closed) return Promise.resolve()
       ;(child.stdout as unknown as Socket).ref()

@@ -5,10 +5,10 @@ import { existsSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import { runtimeArgv } from '../package/runtime.js'
 import { startHelper } from './native-launcher.js'
-import type { Launcher } from './launcher.js'
+import type { OneLauncher } from './launcher.js'
 import { distFile } from '../package/file.js'
 
-export async function startPlainLauncher(): Promise<Launcher> {
+export async function startPlainLauncher(): Promise<OneLauncher> {
   const file = distFile('native', 'plain-helper.mjs')
   if (!existsSync(file))
     throw new ShellError(

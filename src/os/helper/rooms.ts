@@ -30,7 +30,7 @@ export interface RoomOrders {
 
 export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
   const rooms = new Map<number, LiveRoom>()
-  const building = new Map<number, Waiter<Room> & { readonly order: RoomOrder }>()
+  const building = new Map<number, Waiter<Room>>()
   const publishing = new Map<string, Waiter<void>>()
   const naming = new Map<string, Waiter<Pipe>>()
   let nextRoom = 1
@@ -40,6 +40,14 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
     waiters.delete(key)
     return waiter
   }
+
+  /** Sends an order, and waits for its answer under the key. */
+  const asked = <K, T>(waiters: Map<K, Waiter<T>>, key: K, ...order: Parameters<Send>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      waiters.set(key, { resolve, reject })
+      changed()
+      send(...order)
+    })
 
   return {
     get waiting() {
@@ -97,34 +105,17 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
     },
     room(order) {
       const id = nextRoom++
-      return new Promise((resolve, reject) => {
-        building.set(id, { order, resolve, reject })
-        changed()
-        send('R', describeRoom(id, order))
-      })
+      return asked(building, id, 'R', describeRoom(id, order))
     },
     closeRoom(room) {
       const live = settle(rooms, room.id)
       if (live) live.alive = false
       send('C', [['room', room.id]])
     },
-    publish(room, port) {
-      return new Promise((resolve, reject) => {
-        publishing.set(`${room.id}:${port}`, { resolve, reject })
-        changed()
-        send('P', [
-          ['room', room.id],
-          ['port', port],
-        ])
-      })
+    publish({ id }, port) {
+      return asked(publishing, `${id}:${port}`, 'P', Object.entries({ room: id, port }))
     },
-    namedPipe(path) {
-      return new Promise((resolve, reject) => {
-        naming.set(path, { resolve, reject })
-        changed()
-        send('n', [['path', path]])
-      })
-    },
+    namedPipe: (path) => asked(naming, path, 'n', [['path', path]]),
     lose(error) {
       for (const room of rooms.values()) room.alive = false
       rooms.clear()

@@ -21,14 +21,12 @@ interface ServerEnd {
 export function noteServerEnd(stateDir: string, cwd: string): void {
   const host = hostProcess()
   if (!host) return
-  try {
-    const end: ServerEnd = { ...host, boot: bootId(), cwd }
-    writeFileSync(join(ensurePrivateDirectory(join(stateDir, 'ended')), `${host.pid}`), JSON.stringify(end), {
-      mode: 0o600,
-    })
-  } catch {
-    // A full disk: the next server says nothing.
-  }
+  const end: ServerEnd = { ...host, boot: bootId(), cwd }
+  // On a full disk the next server says nothing.
+  attempt(() => {
+    const file = join(ensurePrivateDirectory(join(stateDir, 'ended')), `${host.pid}`)
+    writeFileSync(file, JSON.stringify(end), { mode: 0o600 })
+  })
 }
 
 /**

@@ -4,31 +4,23 @@
  */
 import { ShellError } from '../../contract/errors.js'
 import { findHelper } from './file.js'
-import type { Launcher } from './launcher.js'
+import type { Launcher, OneLauncher } from './launcher.js'
 
 export async function startLauncher(tier: 'auto' | 'plain'): Promise<Launcher> {
   let current = await startOne(tier)
-  let successor: Promise<Launcher> | null = null
+  let successor: Promise<OneLauncher> | null = null
   let closed = false
   let wasLost = false
   let holds = 0
   let holding: NodeJS.Timeout | null = null
 
   // Whatever ran under a launcher that was killed has ended with it; what comes next must not suffer for that.
-  const live = (): Promise<Launcher> => {
+  const live = (): Promise<OneLauncher> => {
     if (current.alive || closed) return Promise.resolve(current)
     wasLost = true
-    successor ??= startOne(tier).then(
-      (launcher) => {
-        current = launcher
-        successor = null
-        return launcher
-      },
-      (error: unknown) => {
-        successor = null
-        throw error
-      },
-    )
+    successor ??= startOne(tier)
+      .then((launcher) => (current = launcher))
+      .finally(() => (successor = null))
     return successor
   }
 
@@ -74,7 +66,7 @@ export async function startLauncher(tier: 'auto' | 'plain'): Promise<Launcher> {
   }
 }
 
-async function startOne(tier: 'auto' | 'plain'): Promise<Launcher> {
+async function startOne(tier: 'auto' | 'plain'): Promise<OneLauncher> {
   const helper = tier === 'auto' ? findHelper() : null
   if (helper) {
     try {

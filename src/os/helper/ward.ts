@@ -1,5 +1,5 @@
 /**
- * A started command as the engine sees it, fed by the frames of its launcher; and what is said when one of them fails.
+ * A started command as the engine sees it, fed by the frames of its launcher; and the errors of a launcher that fails.
  */
 import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
@@ -36,6 +36,8 @@ export function createWard(
   const exited = new Promise<LeaderExit>((resolve) => (settleExit = resolve))
   const gone = new Promise<void>((resolve) => (settleGone = resolve))
   const recorded = new Promise<void>((resolve) => (settleRecorded = resolve))
+  const order = (kind: string, about: Readonly<Record<string, string | number>> = {}): void =>
+    send(kind, [['id', id], ...Object.entries(about)])
   return {
     pid: Number(fields['pid']),
     pgid: Number(fields['pid']),
@@ -71,54 +73,38 @@ export function createWard(
       this.endAsked = true
       // An order to a watcher that was stopped would lie in its pipe for ever.
       if (wakeIfStopped(this.wardenPid)) state.wasStopped = true
-      send('K', [
-        ['id', id],
-        ['sig', signal],
-        ['grace', Math.ceil(graceMs)],
-        ['why', why],
-      ])
+      order('K', { sig: signal, grace: Math.ceil(graceMs), why })
     },
     moveToBackground(spec) {
       return new Promise((resolve, reject) => {
         settleMoved = (error) => (error ? reject(error) : resolve())
-        send('B', [
-          ['id', id],
-          ['dir', spec.dir],
-          ['head', spec.headBytes],
-          ['tail', spec.tailBytes],
-          ['out_at', spec.outAt],
-          ['err_at', spec.errAt],
-          ['detached', spec.detached ? 1 : 0],
-          ...(spec.outPath ? [['out_path', spec.outPath] as const] : []),
-          ...(spec.errPath ? [['err_path', spec.errPath] as const] : []),
-          ['out_held', hex(spec.outHeld)],
-          ['err_held', hex(spec.errHeld)],
-          ...(spec.masks ?? []).map(maskField),
-        ])
+        const fields = {
+          id,
+          dir: spec.dir,
+          head: spec.headBytes,
+          tail: spec.tailBytes,
+          out_at: spec.outAt,
+          err_at: spec.errAt,
+          detached: spec.detached ? 1 : 0,
+          ...(spec.outPath ? { out_path: spec.outPath } : {}),
+          ...(spec.errPath ? { err_path: spec.errPath } : {}),
+          out_held: hex(spec.outHeld),
+          err_held: hex(spec.errHeld),
+        }
+        send('B', [...Object.entries(fields), ...(spec.masks ?? []).map(maskField)])
       })
     },
-    closeOutput: (which) =>
-      send('U', [
-        ['id', id],
-        ['err', which === 'err' ? 1 : 0],
-      ]),
-    widen: () => send('W', [['id', id]]),
+    closeOutput: (which) => order('U', { err: which === 'err' ? 1 : 0 }),
+    widen: () => order('W'),
     passOn(path) {
       if (state.exited) return Promise.resolve({ bytes: 0, why: 'exit' })
       return new Promise((resolve) => {
         settlePassed = resolve
-        send('T', [
-          ['id', id],
-          ['path', path],
-        ])
+        order('T', { path })
       })
     },
-    takeBack: () => send('T', [['id', id]]),
-    holdBack: (held) =>
-      send('H', [
-        ['id', id],
-        ['held', held ? 1 : 0],
-      ]),
+    takeBack: () => order('T'),
+    holdBack: (held) => order('H', { held: held ? 1 : 0 }),
     watch(limits, whenOver) {
       onOver = whenOver
       send('L', [['id', id], ...limitFields(limits)])
@@ -128,10 +114,7 @@ export function createWard(
       if (state.exited) return Promise.resolve(null)
       return new Promise((resolve) => {
         settleUsage = resolve
-        send('L', [
-          ['id', id],
-          ['end', 1],
-        ])
+        order('L', { end: 1 })
       })
     },
   }

@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { attempt } from '../../contract/attempt.js'
 import { processesOf } from '../helper/processes.js'
 import type { StartRecord } from './record.js'
 import { pause } from '../process/clock.js'
@@ -17,13 +18,10 @@ export function orderKeeper(dir: string, started: StartRecord, line: string): bo
 
 /** How many of the bytes a FIFO took at once; null when it has no reader. */
 export function writeFifo(path: string, bytes: Uint8Array): number | null {
-  let fd: number
-  try {
-    // Without a reader a non-blocking open fails (ENXIO) instead of waiting for one.
-    fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
-  } catch {
-    return null
-  }
+  // Without a reader a non-blocking open fails (ENXIO) instead of waiting for one.
+  const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
+  const fd = attempt(() => openSync(path, flags), null)
+  if (fd === null) return null
   try {
     if (!fstatSync(fd).isFIFO()) return null
     return writeSync(fd, bytes)

@@ -97,13 +97,9 @@ export function findJobDirectory(stateDir: string, id: string): { dir: string; m
 /** Takes the whole directory away in one step, so that two cleaners never meet in the middle of it. */
 export function removeJobDirectory(dir: string): boolean {
   const aside = `${dir}${ASIDE}${randomBytes(4).toString('hex')}`
-  try {
-    renameSync(dir, aside)
-  } catch {
-    return false
-  }
-  removeQuietly(aside)
-  return true
+  const isMoved = attempt(() => renameSync(dir, aside) === undefined, false)
+  if (isMoved) removeQuietly(aside)
+  return isMoved
 }
 
 /** Directories that a cleaner moved aside and could not finish removing. */
@@ -113,15 +109,10 @@ export function removeLeftAside(stateDir: string): void {
 }
 
 /** A small file that must not be there yet, and never through a link. */
-export function writeNew(dir: string, name: string, text: string): void {
-  const fd = openSync(
-    join(dir, name),
-    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-    0o600,
-  )
+export function writeNew(file: string, ...parts: readonly Uint8Array[]): void {
+  const fd = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
   try {
-    const bytes = Buffer.from(text)
-    for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)
+    for (const part of parts) for (let at = 0; at < part.length;) at += writeSync(fd, part, at)
   } finally {
     closeSync(fd)
   }

@@ -2,9 +2,9 @@
  * Which TCP ports are listened on, and by which processes: so that "stopped" can also mean that the port is free again.
  */
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { hasProc, ownTools } from '../process/proc.js'
-import { socketsOf } from '../process/sockets.js'
+import { connectionsOf, socketsOf } from '../process/sockets.js'
 
 const LISTEN = '0A'
 
@@ -17,19 +17,9 @@ interface Listener {
 /** Listening sockets as a process sees them (in a sandbox it has a network of its own), by inode. */
 function listeners(seenBy: number | 'self' = 'self'): Map<string, Listener> {
   const found = new Map<string, Listener>()
-  for (const table of ['tcp', 'tcp6']) {
-    let text: string
-    try {
-      text = readFileSync(`/proc/${seenBy}/net/${table}`, 'latin1')
-    } catch {
-      continue
-    }
-    for (const line of text.split('\n').slice(1)) {
-      const fields = line.trim().split(/\s+/)
-      const [address, port] = fields[1]?.split(':') ?? []
-      if (fields[3] === LISTEN && address && port && fields[9])
-        found.set(fields[9], { port: Number.parseInt(port, 16), address })
-    }
+  for (const { local, state, inode } of connectionsOf(seenBy)) {
+    const [address, port] = local.split(':')
+    if (state === LISTEN && address && port && inode) found.set(inode, { port: Number.parseInt(port, 16), address })
   }
   return found
 }

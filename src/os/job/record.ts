@@ -2,6 +2,7 @@
  * What is written down about a job: by its engine before the start, by its keeper at the start
  * and at the end. Torn files read as missing.
  */
+import { join } from 'node:path'
 import type { Note } from '../../contract/note.js'
 import type { SandboxPlace } from '../../contract/sandbox.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
@@ -9,7 +10,7 @@ import type { JobOwner, ResourceLimits } from '../../contract/request.js'
 import { overOf, usageOf } from '../helper/usage.js'
 import type { World } from '../process/world.js'
 import { readSmall, writeNew } from './directory.js'
-import { attempt } from '../../contract/attempt.js'
+import { parseRecord } from '../../contract/attempt.js'
 
 /** `job.json`, written once, before anything is started. Secret tokens in the command are unresolved. */
 export interface JobRecord extends World {
@@ -79,22 +80,14 @@ const MAX_STATUS_BYTES = 65_536
 
 /** Nothing is started before this is written: a torn record belongs to a job that never was. */
 export function writeJobRecord(dir: string, record: JobRecord): void {
-  writeNew(dir, 'job.json', JSON.stringify(record))
+  writeNew(join(dir, 'job.json'), Buffer.from(JSON.stringify(record)))
 }
 
 export function readJobRecord(dir: string, id: string): JobRecord | null {
   const text = readSmall(dir, 'job.json', MAX_RECORD_BYTES)
   if (text === null) return null
-  const value = attempt(() => JSON.parse(text) as Partial<JobRecord>, null)
-  if (value === null) return null
-  if (
-    typeof value !== 'object' ||
-    value === null ||
-    value.id !== id ||
-    typeof value.command !== 'string' ||
-    typeof value.cwd !== 'string'
-  )
-    return null
+  const value = parseRecord(text) as Partial<JobRecord> | null
+  if (value?.id !== id || typeof value.command !== 'string' || typeof value.cwd !== 'string') return null
   if (typeof value.boot !== 'string' || typeof value.engine?.pid !== 'number' || typeof value.createdAt !== 'number')
     return null
   return {

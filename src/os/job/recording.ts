@@ -30,9 +30,7 @@ export function createRecording(
       'BAD_REQUEST',
       `Cannot write the recording to ${path} (${(error as NodeJS.ErrnoException).code})`,
       'Pass a path in a directory that exists and that you may write to.',
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
   const began = performance.now()

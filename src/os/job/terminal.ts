@@ -5,8 +5,11 @@
 import { appendFileSync, closeSync, constants, openSync, readFileSync, unlinkSync } from 'node:fs'
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
+import { parseRecord } from '../../contract/attempt.js'
+import { readRegular } from '../files/shared-file.js'
 import { pause } from '../process/clock.js'
 import { isAlive } from '../process/proc.js'
+import { maskField } from '../helper/start.js'
 import { writeFifo } from './control.js'
 import type { StartRecord } from './record.js'
 
@@ -61,12 +64,7 @@ export async function hideInKeeper(
   started: StartRecord,
   needles: readonly { readonly name: string; readonly bytes: Uint8Array }[],
 ): Promise<boolean> {
-  for (const { name, bytes } of needles) {
-    if (
-      !(await order(dir, started, `mask ${name.replaceAll(/[:\0\n]/g, '_')}:${Buffer.from(bytes).toString('hex')}\n`))
-    )
-      return false
-  }
+  for (const needle of needles) if (!(await order(dir, started, `${maskField(needle).join(' ')}\n`))) return false
   return needles.length === 0 || (await askKeeper(dir, started)) !== null
 }
 
@@ -118,24 +116,10 @@ export function noteInput(dir: string, note: InputNote): void {
 
 /** All notes so far; torn lines are left out. */
 export function readInputNotes(dir: string): (InputNote & { readonly at: number })[] {
-  let text: string
-  try {
-    const fd = openSync(join(dir, 'input.jsonl'), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    text = readFileSync(fd, 'utf8')
-    closeSync(fd)
-  } catch {
-    return []
-  }
-  const notes: (InputNote & { readonly at: number })[] = []
-  for (const line of text.split('\n')) {
-    try {
-      const note = JSON.parse(line) as InputNote & { at: number }
-      if (typeof note === 'object' && note !== null && typeof note.offset === 'number') notes.push(note)
-    } catch {
-      // The last line of a killed writer, or the empty one.
-    }
-  }
-  return notes
+  const text = readRegular(join(dir, 'input.jsonl'), Infinity, 'refuse')?.toString('utf8') ?? ''
+  // The last line of a killed writer is no record, nor is the empty one.
+  const notes = text.split('\n').flatMap((line) => parseRecord(line) ?? [])
+  return (notes as unknown as (InputNote & { at: number })[]).filter(({ offset }) => typeof offset === 'number')
 }
 
 async function order(dir: string, started: StartRecord, line: string): Promise<boolean> {

@@ -1,7 +1,9 @@
 /** Files of this package, found from wherever this code stands: a script in dist/, a chunk below it, or a source. */
 import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { attempt } from '../../contract/attempt.js'
 
 interface Package {
   readonly root: string
@@ -30,6 +32,18 @@ export function ownVersion(): string {
 export function distFile(...path: readonly string[]): string {
   const root = ownPackage()?.root
   return root === undefined ? join(here(), ...path) : join(root, 'dist', ...path)
+}
+
+/** What is loaded from other packages, and only when it is needed. */
+const LATER = '@xterm/headless'
+
+/** What an engine starts or loads after its first command: its own files, and those of other packages. */
+export function codeOfLater(): string[] {
+  const root = ownPackage()?.root
+  const own = root === undefined ? join(here(), 'native') : join(root, 'dist')
+  const entry = attempt(() => createRequire(import.meta.url).resolve(LATER), '')
+  const at = entry.lastIndexOf(`/${LATER}/`)
+  return [own, ...(at < 0 ? [] : [entry.slice(0, at + LATER.length + 1)])].filter((path) => existsSync(path))
 }
 
 function here(): string {

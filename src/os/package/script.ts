@@ -17,10 +17,12 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { constants, Script } from 'node:vm'
+import { attempt } from '../../contract/attempt.js'
 import { stateDirectory } from '../files/state-dir.js'
 
 type Exports = Record<string, () => unknown>
@@ -34,6 +36,9 @@ type Body = (
 
 /** A shorter script is compiled sooner than its cache is read. */
 const WORTH_KEEPING = 50_000
+/** Stands behind the code in its file. V8 believes what it is given, and a flipped bit there ends the process. */
+const sumOf = (code: Buffer): Buffer => createHash('sha1').update(code).digest()
+const SUM_BYTES = 20
 /** A cache is kept where so many of its size would have room. */
 const MOST_OF_A_DISK = 16
 const FORGET_AFTER_MS = 30 * 24 * 60 * 60_000
@@ -96,15 +101,8 @@ function later(load: () => object): object {
 /** Null where there is no state directory, or where `CERITH_CODE_CACHE=0` says so. */
 function nameOfCache(file: string, purpose: string): string | null {
   if (process.env['CERITH_CODE_CACHE'] === '0') return null
-  try {
-    return join(
-      stateDirectory(),
-      'code',
-      `${purpose}-${basename(file, '.cjs')}-${process.version}-${process.arch}${flags()}-${placeOf(file)}`,
-    )
-  } catch {
-    return null
-  }
+  const name = `${purpose}-${basename(file, '.cjs')}-${process.version}-${process.arch}`
+  return attempt(() => join(stateDirectory(), 'code', `${name}${flags()}-${build()}-${placeOf(file)}`), null)
 }
 
 /** Kept code names the file that it was compiled from: traces of two installations would name the same one. */
@@ -114,6 +112,11 @@ function placeOf(file: string): string {
   return sum.toString(36)
 }
 
+/** Two builds of one version (a distribution's and Node's own, in one home) have other objects where code names them. */
+function build(): string {
+  return statSync(process.execPath).size.toString(36)
+}
+
 /** V8 takes no code that was compiled under other options. */
 function flags(): string {
   if (process.execArgv.length === 0 && !process.env['NODE_OPTIONS']) return ''
@@ -121,13 +124,16 @@ function flags(): string {
   return `-${cachedDataVersionTag().toString(16)}`
 }
 
-/** Code is only taken from a file that this user alone can write. */
+/** Code is only taken from a file that this user alone can write, and as it was written. */
 function readOwn(path: string): Buffer | undefined {
   let fd: number | null = null
   try {
     fd = openSync(path, 'r')
     const { uid, mode } = fstatSync(fd)
-    return uid === process.getuid?.() && (mode & 0o022) === 0 ? readFileSync(fd) : undefined
+    if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return undefined
+    const kept = readFileSync(fd)
+    const code = kept.subarray(0, -SUM_BYTES)
+    return kept.length > SUM_BYTES && sumOf(code).equals(kept.subarray(-SUM_BYTES)) ? code : undefined
   } catch {
     return undefined
   } finally {
@@ -149,7 +155,7 @@ function keep(path: string, script: Script, moreThan: number): void {
     const { bavail, bsize } = statfsSync(folder)
     if (bavail * bsize < MOST_OF_A_DISK * code.length) return
     try {
-      writeFileSync(draft, code, { mode: 0o600, flag: 'wx' })
+      writeFileSync(draft, Buffer.concat([code, sumOf(code)]), { mode: 0o600, flag: 'wx' })
       renameSync(draft, path)
     } catch {
       unlinkSync(draft)

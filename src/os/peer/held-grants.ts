@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 import { judgePeer, uptime } from './judge.js'
 import { namesIn } from '../files/quietly.js'
+import { pause } from '../process/clock.js'
 
 const ANSWER_LIMIT_MS = 2_000
 const START_LIMIT_MS = 5_000
@@ -53,7 +54,7 @@ export async function holdGrant(
   const startedAt = performance.now()
   while (!existsSync(path)) {
     if (failed || performance.now() - startedAt > START_LIMIT_MS) return false
-    await new Promise((next) => setTimeout(next, LOOK_EVERY_MS))
+    await pause(LOOK_EVERY_MS)
   }
   return true
 }

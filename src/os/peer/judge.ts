@@ -6,12 +6,11 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { findHelper } from '../helper/file.js'
-import { linkOf, processFacts } from '../process/proc.js'
+import { isOfEngine } from '../process/inside-engine.js'
+import { linkOf, processFacts, statFields } from '../process/proc.js'
 import { attempt } from '../../contract/attempt.js'
 
 const ASK_LIMIT_MS = 5_000
-/** Names of the helper's processes; every command has one of them above it, whatever it did to its environment. */
-const HELPERS = /^cerith-(?:helper|launch|warden)/
 /** Start times are counted in hundredths of a second; one of them may have begun at the moment of the connection. */
 const TICKS = 100
 
@@ -72,23 +71,12 @@ export function engineAbove(from: number, start: string | null, chain: string[])
     if (!facts || (pid === from && start !== null && facts.start !== start))
       return `process ${pid} above it cannot be looked at`
     chain.push(`${facts.name} ${pid}`)
-    if (HELPERS.test(facts.name) || carriesMark(pid)) return 'an engine started it: it is the agent’s, not the person’s'
+    if (isOfEngine(facts)) return 'an engine started it: it is the agent’s, not the person’s'
     // 0: it came in from outside of this container, where no engine of this container could have started it.
     if (facts.parent <= 1) return null
     pid = facts.parent
   }
   return 'it has too many ancestors'
-}
-
-function carriesMark(pid: number): boolean {
-  // Another user's, such as sshd: no engine of this user started what is above it.
-  return attempt(
-    () =>
-      readFileSync(`/proc/${pid}/environ`, 'latin1')
-        .split('\0')
-        .some((entry) => entry.startsWith('CERITH_ENGINE=')),
-    false,
-  )
 }
 
 /**
@@ -125,15 +113,10 @@ function unknown(refused: string): Peer {
 
 /** From the number of the device: major 136 to 143 are the terminals under /dev/pts. */
 function terminalOf(pid: number): string | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const device = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[4])
-    if (device === 0) return null
-    const major = (device >> 8) & 0xfff
-    const minor = (device & 0xff) | ((device >> 12) & 0xfff00)
-    if (major >= 136 && major <= 143) return `pts/${(major - 136) * 256 + minor}`
-    return major === 4 ? `tty${minor}` : `tty ${major}:${minor}`
-  } catch {
-    return null
-  }
+  const device = Number(statFields(pid)?.[4] ?? 0)
+  if (device === 0) return null
+  const major = (device >> 8) & 0xfff
+  const minor = (device & 0xff) | ((device >> 12) & 0xfff00)
+  if (major >= 136 && major <= 143) return `pts/${(major - 136) * 256 + minor}`
+  return major === 4 ? `tty${minor}` : `tty ${major}:${minor}`
 }

@@ -16,3 +16,8 @@ export function isAgentsConnection(socket: Socket): boolean {
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
+
+/** An address as it stands in a URL and in a Host header. */
+export function bracketed(address: string): string {
+  return address.includes(':') ? `[${address}]` : address
+}

@@ -1,6 +1,7 @@
 /** Asks the kernel again and again how many children a process has, at the price of one system call. */
 import { closeSync, openSync, readSync } from 'node:fs'
-import { childrenOf, hasProc } from './proc.js'
+import { attempt } from '../../contract/attempt.js'
+import { childrenOf, fieldsOf, hasProc } from './proc.js'
 
 export interface ChildrenWatch {
   /**
@@ -12,30 +13,16 @@ export interface ChildrenWatch {
 }
 
 export function watchChildren(pid: number): ChildrenWatch {
-  const start = new Uint8Array(64)
-  let fd: number
-  try {
-    fd = openSync(`/proc/${pid}/task/${pid}/children`, 'r')
-  } catch {
-    return { count: () => childrenOf(pid).length, close: () => {} }
-  }
+  const file = openAgain(`/proc/${pid}/task/${pid}/children`, 64)
+  if (!file) return { count: () => childrenOf(pid).length, close: () => {} }
   return {
     count() {
-      if (fd < 0) return 0
-      try {
-        // The kernel writes the list anew for every read from the beginning, with a space behind every number.
-        const length = readSync(fd, start, 0, start.length, 0)
-        let found = 0
-        for (let at = 0; at < length; at++) if (start[at] === 0x20) found += 1
-        return found
-      } catch {
-        return 0 // The process is gone.
-      }
+      // The kernel writes the list anew for every read from the beginning, with a space behind every number.
+      let found = 0
+      for (const byte of file.read() ?? []) if (byte === 0x20) found += 1
+      return found
     },
-    close() {
-      if (fd >= 0) closeSync(fd)
-      fd = -1
-    },
+    close: () => file.close(),
   }
 }
 
@@ -53,25 +40,28 @@ const PENDING_KILL = 1 << 8
  * Asks the kernel again and again whether a process is about to end, at the same price. Without /proc nothing is known.
  */
 export function watchDoom(pid: number): DoomWatch {
-  const text = Buffer.alloc(1024)
-  let fd: number
-  try {
-    fd = openSync(`/proc/${pid}/stat`, 'r')
-  } catch {
-    return { isDoomed: () => hasProc, close: () => {} }
-  }
+  const file = openAgain(`/proc/${pid}/stat`, 1024)
+  if (!file) return { isDoomed: () => hasProc, close: () => {} }
   return {
     isDoomed() {
-      if (fd < 0) return true
-      try {
-        const stat = text.toString('latin1', 0, readSync(fd, text, 0, text.length, 0))
-        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-        const ends = (Number(fields[6]) & EXITING) | (Number(fields[28]) & PENDING_KILL)
-        return ends !== 0 || fields[0] === 'Z' || fields[0] === 'X'
-      } catch {
-        return true // The process is gone.
-      }
+      const stat = file.read()
+      if (!stat) return true
+      const fields = fieldsOf(stat.toString('latin1'))
+      const ends = (Number(fields[6]) & EXITING) | (Number(fields[28]) & PENDING_KILL)
+      return ends !== 0 || fields[0] === 'Z' || fields[0] === 'X'
     },
+    close: () => file.close(),
+  }
+}
+
+/** A file of a process that is read again and again from its beginning; null where there is none. */
+function openAgain(path: string, size: number): { read(): Buffer | null; close(): void } | null {
+  const buffer = Buffer.alloc(size)
+  let fd = attempt(() => openSync(path, 'r'), -1)
+  if (fd < 0) return null
+  return {
+    // Null: the process is gone, or the file was closed.
+    read: () => (fd < 0 ? null : attempt(() => buffer.subarray(0, readSync(fd, buffer, 0, size, 0)), null)),
     close() {
       if (fd >= 0) closeSync(fd)
       fd = -1

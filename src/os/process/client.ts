@@ -27,10 +27,10 @@ export interface Client {
 
 const KEPT_STDERR = 4_096
 
-export function startClient(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Client {
+export function startClient(argv: readonly string[]): Client {
   const [program = '', ...words] = argv
   // In a session of its own: Ctrl-C on our terminal is for the command, not for the link to it.
-  const child = startChild(program, words, { stdio: ['pipe', 'pipe', 'pipe'], env, detached: true })
+  const child = startChild(program, words, { stdio: ['pipe', 'pipe', 'pipe'], detached: true })
   let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString('utf8')).slice(-KEPT_STDERR)))
   child.stdin.on('error', () => {})

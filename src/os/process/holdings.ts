@@ -1,5 +1,7 @@
 /** What a process holds that nothing but the process itself could hand on: open files and limits. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { attempt } from '../../contract/attempt.js'
+import { linkOf } from './proc.js'
 
 export interface OpenFile {
   readonly fd: number
@@ -21,37 +23,28 @@ const CLOSED_ON_EXEC = 0o2000000
  * use. `ours`: the folder of our own.
  */
 export function openFiles(pid: number, ours: string): OpenFile[] {
-  const found: OpenFile[] = []
-  try {
-    for (const entry of readdirSync(`/proc/${pid}/fd`)) {
-      const fd = Number(entry)
-      if (fd <= 2) continue
-      const name = readlinkSync(`/proc/${pid}/fd/${fd}`)
-      const isOwn =
-        name.startsWith('anon_inode') ||
-        name.startsWith(ours) ||
-        WARD_MARK.test(name) ||
-        (name.startsWith('pipe:') && fd >= OWN_PIPES_FROM) ||
-        (name === '/dev/null' && (fd === BASH_INPUT || isClosedOnExec(pid, fd)))
-      if (!isOwn) found.push({ fd, name })
-    }
-  } catch {
-    // It is gone, or there is no /proc.
-  }
-  return found
+  const isOwn = ({ fd, name }: OpenFile): boolean =>
+    name.startsWith('anon_inode') ||
+    name.startsWith(ours) ||
+    WARD_MARK.test(name) ||
+    (name.startsWith('pipe:') && fd >= OWN_PIPES_FROM) ||
+    (name === '/dev/null' && (fd === BASH_INPUT || isClosedOnExec(pid, fd)))
+  // One that is closed meanwhile is left out.
+  return attempt(() => readdirSync(`/proc/${pid}/fd`), [])
+    .map((entry) => ({ fd: Number(entry), name: linkOf(pid, `fd/${entry}`) }))
+    .filter((file): file is OpenFile => file.fd > 2 && file.name !== null && !isOwn(file as OpenFile))
 }
 
 function isClosedOnExec(pid: number, fd: number): boolean {
-  const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1'))?.[1] ?? '0'
+  const text = attempt(() => readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1'), '')
+  const flags = /^flags:\s*([0-7]+)/m.exec(text)?.[1] ?? '0'
   return (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) !== 0
 }
 
 /** By the kernel's names, e.g. `Max open files`. */
 export function limitsOf(pid: number): ReadonlyMap<string, string> {
-  try {
-    const lines = readFileSync(`/proc/${pid}/limits`, 'latin1').split('\n').slice(1)
-    return new Map(lines.filter(Boolean).map((line) => [line.slice(0, 26).trim(), line.slice(26).trim()]))
-  } catch {
-    return new Map()
-  }
+  const lines = attempt(() => readFileSync(`/proc/${pid}/limits`, 'latin1'), '')
+    .split('\n')
+    .slice(1)
+  return new Map(lines.filter(Boolean).map((line) => [line.slice(0, 26).trim(), line.slice(26).trim()]))
 }

@@ -40,12 +40,10 @@ export function processFacts(pid: number): ProcessFacts | null {
   if (!hasProc) return askPs().find((one) => one.pid === pid) ?? null
   const text = attempt(() => readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1'), null)
   if (text === null) return null
-  // The name may hold spaces and brackets: the last bracket ends it.
-  const close = text.lastIndexOf(')')
-  const fields = text.slice(close + 2).split(' ')
+  const fields = fieldsOf(text)
   return {
     pid,
-    name: text.slice(text.indexOf('(') + 1, close),
+    name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')),
     state: fields[0] ?? '?',
     parent: Number(fields[1]),
     group: Number(fields[2]),
@@ -54,12 +52,34 @@ export function processFacts(pid: number): ProcessFacts | null {
   }
 }
 
+/** What `stat` says behind the name of a process: the state first. The name may hold spaces and brackets. */
+export function fieldsOf(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+/** The same of a process; null where it is gone. */
+export function statFields(pid: number): string[] | null {
+  return attempt(() => fieldsOf(readFileSync(`/proc/${pid}/stat`, 'latin1')), null)
+}
+
 /** Alive means: it exists, it is the same process, and it is not a zombie. */
 export function isAlive(pid: number, start?: string): boolean {
   const facts = hasProc ? processFacts(pid) : null
   // What cannot be looked at (no descriptor is left) may still be there, and is not taken for dead.
   if (!facts) return exists(pid)
   return facts.state !== 'Z' && facts.state !== 'X' && (start === undefined || facts.start === start)
+}
+
+/** Whether no thread of it can do anything: stopped, or a zombie. What ended while it was asked did something. */
+export function isStopped(pid: number): boolean {
+  return attempt(
+    () =>
+      readdirSync(`/proc/${pid}/task`).every((task) => {
+        const text = readFileSync(`/proc/${pid}/task/${task}/stat`, 'latin1')
+        return /^[TtZX]/.test(text.slice(text.lastIndexOf(')') + 2))
+      }),
+    false,
+  )
 }
 
 function exists(pid: number): boolean {
@@ -74,10 +94,7 @@ function exists(pid: number): boolean {
 /** Sessions are not told by the `ps` of macOS and the BSDs, and start times only to the second. */
 function askPs(): ProcessFacts[] {
   const columns = 'pid=,ppid=,pgid=,stat=,lstart=,ucomm='
-  const { stdout } = spawnSync('ps', ['-axo', columns], {
-    encoding: 'utf8',
-    env: ownTools(),
-  })
+  const { stdout } = spawnSync('ps', ['-axo', columns], { encoding: 'utf8', env: ownTools() })
   const line = /^ *(\d+) +(\d+) +(\d+) +(\S)\S* +(\S+ +\S+ +\S+ +\S+ +\S+) +(.*?) *$/gm
   return [...(stdout ?? '').matchAll(line)].map(([, pid, parent, group, state = '?', start = '', name = '']) => {
     return { pid: Number(pid), parent: Number(parent), group: Number(group), session: 0, start, state, name }
@@ -94,17 +111,21 @@ export function childrenOf(pid: number): number[] {
     return askPs()
       .filter(({ parent }) => parent === pid)
       .map((one) => one.pid)
-  const found: number[] = []
-  try {
-    for (const task of readdirSync(`/proc/${pid}/task`)) {
-      // Children stand under the thread that forked them.
-      for (const child of readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' '))
-        if (child) found.push(Number(child))
-    }
-  } catch {
-    // It ended while we looked.
+  // Children stand under the thread that forked them. A thread that ended while we looked has left its own to others.
+  const threads = attempt(() => readdirSync(`/proc/${pid}/task`), [])
+  return threads.flatMap((thread) => {
+    const text = attempt(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1'), '')
+    return text.split(' ').filter(Boolean).map(Number)
+  })
+}
+
+/** Whether this process was started by that one, or by one that it started. */
+export function isAncestor(pid: number): boolean {
+  for (let above = process.ppid, steps = 0; above > 1 && steps < 256; steps++) {
+    if (above === pid) return true
+    above = processFacts(above)?.parent ?? 0
   }
-  return found
+  return false
 }
 
 export function descendantsOf(pid: number): number[] {
@@ -145,13 +166,8 @@ export function isMarked(pid: number, mark: string): boolean {
 
 /** The command line as `ps` shows it, or the name in brackets. */
 export function commandLine(pid: number): string {
-  try {
-    const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-    if (text) return text
-  } catch {
-    // Gone.
-  }
-  return `[${processFacts(pid)?.name ?? '?'}]`
+  const text = attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '')
+  return text.replaceAll('\0', ' ').trim() || `[${processFacts(pid)?.name ?? '?'}]`
 }
 
 /** A process as people are shown it. A copy of a shell that has not become a program, or never will, has no name. */

@@ -1,7 +1,13 @@
 /** Signal names and numbers. */
 import { constants } from 'node:os'
 
-const NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
+/** Some have two names: that of old manuals (SIGIOT, SIGPOLL) is the one that nobody knows. */
+const OLD_NAMES = new Set(['SIGIOT', 'SIGPOLL', 'SIGUNUSED'])
+const NAMES = new Map(
+  Object.entries(constants.signals)
+    .filter(([name]) => !OLD_NAMES.has(name))
+    .map(([name, number]) => [number, name]),
+)
 
 /** `SIGSEGV` for 11; real-time signals by number. */
 export function signalName(number: number): string {

@@ -1,8 +1,8 @@
 /** Which process on this machine is at the other end of a TCP connection. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { attempt } from '../../contract/attempt.js'
 import { processFacts } from './proc.js'
-import { socketsOf } from './sockets.js'
+import { connectionsOf, socketsOf } from './sockets.js'
 
 export interface Ports {
   readonly localPort?: number | undefined
@@ -31,12 +31,8 @@ export function* processesBehind({ localPort, remotePort }: Ports): Generator<nu
 /** Of the other end: there our remote port is the local one. */
 function inodeOf(from: number, to: number): string | null {
   const ends = [from, to].map((port) => port.toString(16).toUpperCase().padStart(4, '0'))
-  for (const table of ['tcp', 'tcp6'])
-    for (const line of attempt(() => readFileSync(`/proc/self/net/${table}`, 'latin1'), '')
-      .split('\n')
-      .slice(1)) {
-      const [, local = '', remote = '', , , , , , , inode = ''] = line.trim().split(/\s+/)
-      if (local.endsWith(`:${ends[0]}`) && remote.endsWith(`:${ends[1]}`) && inode !== '0') return inode
-    }
-  return null
+  const found = connectionsOf('self').find(
+    ({ local, remote, inode }) => local.endsWith(`:${ends[0]}`) && remote.endsWith(`:${ends[1]}`) && inode !== '0',
+  )
+  return found?.inode ?? null
 }

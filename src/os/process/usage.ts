@@ -1,6 +1,5 @@
 /** What processes use: CPU time and memory, from /proc. */
-import { readFileSync } from 'node:fs'
-import { descendantsOf } from './proc.js'
+import { descendantsOf, statFields } from './proc.js'
 
 /** Linux counts CPU time in hundredths of a second towards programs. */
 const TICK_MS = 10
@@ -21,14 +20,9 @@ export function usageOf(pids: readonly number[]): Usage {
   let cpuMs = 0
   let memoryBytes = 0
   for (const pid of pids) {
-    try {
-      const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      for (const at of [11, 12, 13, 14]) cpuMs += Number(fields[at]) * TICK_MS
-      memoryBytes += Number(fields[21]) * PAGE_BYTES
-    } catch {
-      // It has ended.
-    }
+    const fields = statFields(pid) ?? []
+    for (const at of [11, 12, 13, 14]) cpuMs += Number(fields[at] ?? 0) * TICK_MS
+    memoryBytes += Number(fields[21] ?? 0) * PAGE_BYTES
   }
   return { cpuMs, memoryBytes }
 }

@@ -55,7 +55,7 @@ function inputWaitOf(pid: number, { terminal, foreground = 0 }: InputOf, fifo: s
     const call = systemCallOf(pid, thread)
     if (call === 'hidden') return 'hidden'
     if (call === null) continue
-    const kind = KINDS[call.number]
+    const kind = KINDS.get(call.number)
     if (!kind) continue
     if (kind === 'read') {
       if (!isInput(call.args[0] as number)) continue
@@ -70,23 +70,15 @@ function inputWaitOf(pid: number, { terminal, foreground = 0 }: InputOf, fifo: s
 type Kind = 'read' | 'poll' | 'select' | 'epoll'
 
 /** Numbers of the calls that can wait for input; every architecture has its own. */
-const TABLES: Readonly<Record<string, Readonly<Record<number, Kind>>>> = {
-  x64: {
-    0: 'read',
-    19: 'read',
-    17: 'read',
-    295: 'read',
-    7: 'poll',
-    271: 'poll',
-    23: 'select',
-    270: 'select',
-    232: 'epoll',
-    281: 'epoll',
-    441: 'epoll',
-  },
-  arm64: { 63: 'read', 65: 'read', 73: 'poll', 72: 'select', 22: 'epoll', 441: 'epoll' },
+const TABLES: Readonly<Record<string, Readonly<Record<Kind, readonly number[]>>>> = {
+  x64: { read: [0, 17, 19, 295], poll: [7, 271], select: [23, 270], epoll: [232, 281, 441] },
+  arm64: { read: [63, 65], poll: [73], select: [72], epoll: [22, 441] },
 }
-const KINDS = TABLES[process.arch] ?? {}
+const KINDS = new Map(
+  Object.entries(TABLES[process.arch] ?? {}).flatMap(([kind, numbers]) =>
+    numbers.map((number) => [number, kind as Kind] as const),
+  ),
+)
 const READABLE = 0x001
 const MOST_WATCHED = 1_024
 
@@ -96,15 +88,10 @@ const MOST_WATCHED = 1_024
  */
 function watchedBy(pid: number, kind: Kind, args: readonly number[]): number[] {
   if (kind === 'epoll') {
-    try {
-      return [
-        ...readFileSync(`/proc/${pid}/fdinfo/${args[0]}`, 'latin1').matchAll(/^tfd:\s*(\d+) events:\s*([0-9a-f]+)/gm),
-      ]
-        .filter(([, , events]) => Number.parseInt(events as string, 16) & READABLE)
-        .map(([, fd]) => Number(fd))
-    } catch {
-      return []
-    }
+    const text = attempt(() => readFileSync(`/proc/${pid}/fdinfo/${args[0]}`, 'latin1'), '')
+    return [...text.matchAll(/^tfd:\s*(\d+) events:\s*([0-9a-f]+)/gm)]
+      .filter(([, , events]) => Number.parseInt(events as string, 16) & READABLE)
+      .map(([, fd]) => Number(fd))
   }
   const [first, second] = args as [number, number]
   if (kind === 'poll') {

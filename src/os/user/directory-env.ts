@@ -6,7 +6,7 @@ import type { Note } from '../../contract/note.js'
 import { execFile } from 'node:child_process'
 import { statSync, type Stats } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { attempt } from '../../contract/attempt.js'
+import { attempt, parseRecord } from '../../contract/attempt.js'
 import { readRegular } from '../files/shared-file.js'
 
 export interface DirectoryEnvOptions {
@@ -174,17 +174,10 @@ function askTool(
 /** Null: no JSON. Nothing at all means that nothing changes. */
 function valuesOf(stdout: string): Record<string, string | null> | null {
   if (stdout.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(stdout)
-    if (typeof value !== 'object' || value === null) return null
-    return Object.fromEntries(
-      Object.entries(value).filter(
-        (entry): entry is [string, string | null] => entry[1] === null || typeof entry[1] === 'string',
-      ),
-    )
-  } catch {
-    return null
-  }
+  const value = parseRecord(stdout)
+  const isValue = (entry: [string, unknown]): entry is [string, string | null] =>
+    entry[1] === null || typeof entry[1] === 'string'
+  return value && Object.fromEntries(Object.entries(value).filter(isValue))
 }
 
 function whyNot(program: string, cwd: string, error: Error | null, stderr: string): string {

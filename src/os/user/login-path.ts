@@ -5,12 +5,12 @@ import { randomBytes } from 'node:crypto'
 const LIMIT_MS = 5_000
 
 /** Null when the shell does not answer in time or says nothing useful; the host's own PATH is used then. */
-export function loginPath(shell: string = process.env['SHELL'] ?? '/bin/bash'): Promise<string | null> {
+export function loginPath(): Promise<string | null> {
   // Start-up files print all sorts of things: only what stands between the two marks is the answer.
   const mark = randomBytes(8).toString('hex')
   return new Promise((resolve) => {
     const child = execFile(
-      shell,
+      process.env['SHELL'] ?? '/bin/bash',
       ['-l', '-i', '-c', `printf '%s%s%s' ${mark} "$PATH" ${mark}`],
       { timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: 1024 * 1024 },
       (_error, stdout) => {

@@ -19,18 +19,14 @@ export type Delivery =
   | { readonly kind: 'bound'; readonly script: string; readonly bindings: readonly Binding[] }
   | { readonly kind: 'refused'; readonly token: string; readonly reason: string; readonly hint: string }
 
-export interface DeliveryOptions {
-  /** Makes the names of the variables unguessable. */
-  readonly nonce?: string
-  /** Tokens whose value would become code somewhere down the line, as the guard's walk saw it. */
-  readonly asCode?: readonly string[]
-}
-
-/** Decides how every known token of the command is delivered. Unknown tokens stay as they are. */
+/**
+ * Decides how every known token of the command is delivered. Unknown tokens stay as they are. `asCode`: those that
+ * would become code somewhere down the line, as the guard's walk saw it.
+ */
 export function planDelivery(
   command: string,
   lookup: (token: Token) => Uint8Array | undefined,
-  { nonce = randomNonce(), asCode = [] }: DeliveryOptions = {},
+  asCode: readonly string[] = [],
 ): Delivery {
   const values = new Map<string, Uint8Array>()
   const known = findTokens(command).filter((token) => {
@@ -49,6 +45,7 @@ export function planDelivery(
   const judgement = judge(scan, values)
   if (judgement.refused) return refuse(judgement.refused.token, judgement.refused.obstacle)
 
+  const nonce = randomNonce()
   const bindings = new Map<string, Binding>()
   const variableOf = (token: Token) => {
     const binding = bindings.get(token.text) ?? {
@@ -315,6 +312,7 @@ function refuse(token: Token, obstacle: keyof typeof REFUSALS): Delivery {
   return { kind: 'refused', token: token.text, reason: `${token.text} ${reason}`, hint }
 }
 
+/** Makes the names of the variables unguessable. */
 function randomNonce(): string {
   const { crypto } = globalThis as unknown as { crypto: { getRandomValues(array: Uint32Array): Uint32Array } }
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('')

@@ -30,3 +30,11 @@ export function bytesOf(text: string): Uint8Array {
   for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index)
   return bytes
 }
+
+/** -1 for a byte that is none, and behind the end of a text. */
+export function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const lower = byte | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
+}

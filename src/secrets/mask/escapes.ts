@@ -2,6 +2,8 @@
  * What single escapes stand for: of URLs, of strings in JSON, C and bash, of XML; and how far a terminal code reaches.
  */
 
+import { hexDigit } from './bytes.js'
+
 /** What an escape stands for: filled by a decoder, read by the loop. */
 export interface Escape {
   width: number
@@ -188,11 +190,4 @@ function codeFound(into: Escape, width: number, code: number): 1 {
   into.code = code
   into.isByte = false
   return 1
-}
-
-function hexDigit(byte: number | undefined): number {
-  if (byte === undefined) return -1
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
-  const lower = byte | 0x20
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }

@@ -2,7 +2,7 @@
  * Values that lines take apart: folded ones, and dumps of bytes with offsets and columns
  * (`xxd`, `hexdump -C`, `od -tx1`, `od -tu1`).
  */
-import { isSpace } from './bytes.js'
+import { hexDigit, isSpace } from './bytes.js'
 import type { Needle } from './forms.js'
 
 /**
@@ -128,9 +128,10 @@ function readLine(raw: Uint8Array, start: number, view: Omit<LineView, 'size'>, 
     view.from[size + count++] = at + 1
   }
   // What the end of the text cut off may be either kind of number.
-  const isCut = count < BYTES_PER_LINE && at + 7 >= raw.length && raw.indexOf(NEWLINE, at) < 0
-  if (isCut) view.to.fill(raw.length, size, size + count)
-  if (isCut) return { end: -1, count }
+  if (count < BYTES_PER_LINE && at + 7 >= raw.length && raw.indexOf(NEWLINE, at) < 0) {
+    view.to.fill(raw.length, size, size + count)
+    return { end: -1, count }
+  }
   while (count < BYTES_PER_LINE) {
     const begin = at
     while (at < raw.length && at - begin < 3 && (raw[at] === 0x20 || raw[at] === 0x09)) at++
@@ -170,14 +171,4 @@ function viewFor(room: number): Omit<LineView, 'size'> {
   if (reused.bytes.length < room)
     reused = { bytes: new Uint8Array(room), from: new Int32Array(room), to: new Int32Array(room) }
   return reused
-}
-
-export function isHexDigit(byte: number): boolean {
-  return hexDigit(byte) >= 0
-}
-
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
-  const lower = byte | 0x20
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }

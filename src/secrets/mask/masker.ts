@@ -2,9 +2,9 @@
  * Replaces every known value in output by `[secret:NAME]`, also when it comes in pieces,
  * encoded, wrapped, coloured or re-indented.
  */
-import { concat, latin1, sameBytes } from './bytes.js'
+import { concat, hexDigit, latin1, sameBytes } from './bytes.js'
 import { formsOf, spacedForms } from './forms.js'
-import { isHexDigit, joinLines, type LineView, mayBeDump, readDump } from './lines.js'
+import { joinLines, type LineView, mayBeDump, readDump } from './lines.js'
 import { createNeedleIndex, type NamedNeedle, type NeedleIndex } from './needle-index.js'
 import { endingsOf } from './partial.js'
 import { createView, endOf, findEscapes, project, PROJECTIONS, startOf, type Projection } from './projections.js'
@@ -222,7 +222,7 @@ export function createMasker(): Masker {
         if (held.length === 0 || held.length <= Math.max(shown, covered)) return NOTHING
         const { index } = compile()
         // A number may be where a dump begins, and is no part of a value by itself.
-        const isNumber = held.every(isHexDigit) && index.holdFrom(held, held.length) === held.length
+        const isNumber = held.every((byte) => hexDigit(byte) >= 0) && index.holdFrom(held, held.length) === held.length
         if (!isNumber && 2 * held.length >= index.shortest) return NOTHING
         const out = held.slice(Math.max(shown, covered))
         shown = held.length

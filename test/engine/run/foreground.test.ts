@@ -524,7 +524,7 @@ test('signals that the host ignores are not ignored by its commands, not even th
   const built = fileURLToPath(new URL('../../../dist/index.js', import.meta.url))
   const command = 'grep SigIgn /proc/self/status'
   const script = `const { createEngine } = await import(${JSON.stringify(built)}); const e = await createEngine({ stateDir: ${JSON.stringify(join(temporaryFolder(), 's'))} }); const s = await e.session(); for (const r of [await e.run({ command: '${command}' }), await s.run({ command: '${command}' }), await e.run({ command: '${command}', pty: true, streams: 'merged' })]) console.log((r.output ?? r.stdout).trim().replace(/\\s+/, ' ')); await e.close()`
-  const host = `trap '' HUP INT QUIT PIPE TERM CHLD 34 35 43; exec "$0" --input-type=module -e "$1"`
+  const host = `trap '' HUP INT QUIT PIPE TERM CHLD 34 35 55; exec "$0" --input-type=module -e "$1"`
   const { stdout } = spawnSync('bash', ['-c', host, process.execPath, script], { encoding: 'utf8' })
   expect(stdout).toBe('SigIgn: 0000000000000000\n'.repeat(3))
 })

@@ -3,7 +3,7 @@ import { planDelivery } from '../../../src/secrets/deliver/deliver.js'
 import { lookupIn, runCommand } from './run-bash.js'
 
 const T = '{{secret:x}}'
-const plan = (command: string, value = 'a[$(id)]') => planDelivery(command, lookupIn({ x: value }), { nonce: 'nonce' })
+const plan = (command: string, value = 'a[$(id)]') => planDelivery(command, lookupIn({ x: value }))
 
 describe('a command without a known token is not touched', () => {
   test.each([

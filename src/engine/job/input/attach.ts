@@ -13,6 +13,7 @@ import { readJobRecord, readStartRecord } from '../../../os/job/record.js'
 import { askKeeper, noteInput } from '../../../os/job/terminal.js'
 import { alternateScreenAsked } from '../../terminal/modes.js'
 import { checkHere } from '../look/info.js'
+import { pause } from '../../../os/process/clock.js'
 
 /** So much of the earlier output is shown first when a terminal is attached. */
 const REPLAY_BYTES = 256 * 1024
@@ -31,7 +32,7 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
     !started && performance.now() < end;
     started = readStartRecord(dir)
   )
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await pause(10)
   const before = started && (await askKeeper(dir, started))?.terminal
   if (!before)
     throw new ShellError(
@@ -106,7 +107,7 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
       const took = writeFifo(join(dir, 'stdin'), unsent)
       if (took === null) break
       unsent = unsent.subarray(took)
-      if (took === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+      if (took === 0) await pause(10)
     }
     sending = false
   }

@@ -16,6 +16,7 @@ import { applicationCursorAsked } from '../../terminal/modes.js'
 import type { SecretStore } from '../../services/secret-store.js'
 import { checkFields, SEND_ROWS } from '../../plan/fields.js'
 import { wrongValue } from '../../plan/wrong-value.js'
+import { pause } from '../../../os/process/clock.js'
 
 /** A program that does not read its input fills the FIFO: say so instead of waiting for ever. */
 const PATIENCE_MS = 3_000
@@ -188,7 +189,7 @@ async function writeAll(target: Target, bytes: Uint8Array): Promise<void> {
         `The job ${target.id} does not read its input; ${bytes.length - at} of ${bytes.length} bytes were not taken`,
         'Wait until it reads, then send the rest.',
       )
-    if (took === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    if (took === 0) await pause(10)
   }
 }
 

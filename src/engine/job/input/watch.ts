@@ -5,6 +5,7 @@
 import { storedSize } from '../../../os/job/output.js'
 import { readStartRecord } from '../../../os/job/record.js'
 import { AGREE_MS, SILENCE_MS, waitsForInput, type Waiting } from './prompt.js'
+import { pause } from '../../../os/process/clock.js'
 
 export interface WatchedJob {
   readonly dir: string
@@ -51,6 +52,6 @@ export async function watchInput(
     const { waiting, again } = await look()
     if (job.isOver()) return
     if (waiting) return report(waiting)
-    await new Promise((resolve) => setTimeout(resolve, again))
+    await pause(again)
   }
 }

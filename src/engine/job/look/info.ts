@@ -27,6 +27,7 @@ import { whoTyped } from './who-typed.js'
 const MAX_PENDING_MS = 30_000
 const LAST_ORDER_MS = 5_000
 const ADVICE_BYTES = 4_096
+const SIGXFSZ = 25
 
 /** Everything the files say, and what the process table says about them. */
 export interface JobState {
@@ -205,10 +206,8 @@ function notesOf(dir: string, { record, ended, busy, lost }: JobState, end: End 
     notes.push({ code: 'still-there', text: 'Processes that it started are still running; kill the job to end them.' })
   if (ended && statSync(join(dir, 'late.log'), { throwIfNoEntry: false }))
     notes.push({ code: 'output-late', text: 'Output that came after its end follows the rest of its output.' })
-  if (ended?.signal && (end?.kind === 'signal' || ended.why === '')) {
-    if (ended.signal === 25)
-      notes.push({ code: 'over-limit', text: 'It wrote a file larger than its limit (SIGXFSZ).' })
-  }
+  if (ended?.signal === SIGXFSZ && (end?.kind === 'signal' || ended.why === ''))
+    notes.push({ code: 'over-limit', text: 'It wrote a file larger than its limit (SIGXFSZ).' })
   if (end) notes.push(...adviceOf(dir, record, end))
   return notes
 }

@@ -1,4 +1,5 @@
 /** Lists jobs fast: what has ended does not change any more, so its answer is remembered. */
+import { attempt } from '../../../contract/attempt.js'
 import type { JobInfo } from '../../../contract/job.js'
 import { findJobDirectory, jobIds } from '../../../os/job/directory.js'
 import type { StartRecord } from '../../../os/job/record.js'
@@ -34,14 +35,12 @@ export class JobList {
     const known = this.#ended.get(id)
     // An id may come back after a clean-up: the directory tells.
     if (known?.made === found.made) return known.info
-    let info: JobInfo | null
-    try {
+    // Null also where it was removed while we looked.
+    return attempt(() => {
       const state = jobState(found.dir, id, this.#known(id))
-      info = state && infoOf(found.dir, state)
-      if (state && info && !info.isRunning && !state.busy) this.#ended.set(id, { made: found.made, info })
-    } catch {
-      return null // Removed while we looked.
-    }
-    return info
+      const info = state && infoOf(found.dir, state)
+      if (info && !info.isRunning && !state.busy) this.#ended.set(id, { made: found.made, info })
+      return info
+    }, null)
   }
 }

@@ -5,6 +5,7 @@ import type { JobEvent, JobInfo } from '../../../contract/job.js'
 import type { StartRecord } from '../../../os/job/record.js'
 import type { Ward } from '../../../os/helper/launcher.js'
 import { attempt } from '../../../contract/attempt.js'
+import { isAlive } from '../../../os/process/proc.js'
 
 export interface LiveJob {
   readonly id: string
@@ -17,6 +18,11 @@ export interface LiveJob {
   readonly ended: Promise<void>
   /** Bytes that it was seen to print. */
   printed(): number
+}
+
+/** Asked of the kernel: the news of its end comes a moment after the end. */
+export function isRunning({ ward }: LiveJob): boolean {
+  return !ward.state.exited && isAlive(ward.pid, ward.leaderStart || undefined)
 }
 
 /** What the keeper will have written down about the start. */

@@ -12,7 +12,6 @@ import { collapseProgress, createProgressCollapser } from '../../../output/termi
 import { characterEnd, characterStart, decodeUtf8, joinBytes } from '../../../output/utf8.js'
 import type { Masker } from '../../../secrets/mask/masker.js'
 import { checkFields, READ_ROWS } from '../../plan/fields.js'
-import { wrongValue } from '../../plan/wrong-value.js'
 import { stripBytes, toLatin1 } from './latin1.js'
 
 /** So much is read and shaped between two turns of the event loop. */
@@ -35,25 +34,18 @@ export async function readJob(
 ): Promise<ReadResult> {
   checkFields('read', options, READ_ROWS)
   const name = fileOf(options.stream, apart)
-  const since = offset('since', options.since ?? 0)
-  const maxBytes =
-    options.maxBytes === undefined ? Number.POSITIVE_INFINITY : Math.max(4, offset('maxBytes', options.maxBytes))
-  const filter =
-    options.filter === undefined
-      ? null
-      : await createLineFilter(options.filter, {
-          before: offset('before', options.before ?? 0),
-          after: offset('after', options.after ?? 0),
-        })
-  if (options.tail !== undefined) offset('tail', options.tail)
+  const since = options.since ?? 0
+  const maxBytes = Math.max(4, options.maxBytes ?? Number.POSITIVE_INFINITY)
+  const { before = 0, after = 0 } = options
+  const filter = options.filter === undefined ? null : await createLineFilter(options.filter, { before, after })
   if (options.encoding === 'latin1' && (filter || options.progress === 'collapse'))
     throw badRequest(
       'Bad request: a filter and collapse look at text, and encoding latin1 asks for bytes',
       'Leave encoding out, or read the bytes and look at them yourself.',
     )
-  if (filter || options.tail !== undefined)
-    return readAcross(dir, name, since, maxBytes, options, filter, masker, terminal)
-  const piece = await readOne(dir, name, since, maxBytes, masker, options)
+  const source: Source = { dir, name, options, masker, terminal }
+  if (filter || options.tail !== undefined) return readAcross(source, since, maxBytes, filter)
+  const piece = await readOne(source, since, maxBytes)
   // A line end that was cut in two belongs to the next read.
   const cut =
     terminal &&
@@ -85,6 +77,15 @@ export function fileOf(stream: StreamName | undefined, apart: boolean): OutputNa
   return stream === 'stderr' ? 'stderr.log' : 'output.log'
 }
 
+/** What is read, and how. */
+interface Source {
+  readonly dir: string
+  readonly name: OutputName
+  readonly options: ReadOptions
+  readonly masker: Masker | null
+  readonly terminal: boolean
+}
+
 interface Piece {
   readonly text: string
   readonly start: number
@@ -93,19 +94,12 @@ interface Piece {
 }
 
 /** One contiguous range, in blocks. */
-async function readOne(
-  dir: string,
-  name: OutputName,
-  since: number,
-  maxBytes: number,
-  masker: Masker | null,
-  options: ReadOptions,
-): Promise<Piece> {
+async function readOne(source: Source, since: number, maxBytes: number): Promise<Piece> {
   const texts: string[] = []
   let start: number | null = null
   let cursor = since
   for (let room = maxBytes; ;) {
-    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, options)
+    const part = readPart(source, cursor, Math.min(room, BLOCK_BYTES))
     // The next range lies behind a hole: it belongs to the next read.
     if (start !== null && part.start > cursor) return { text: texts.join(''), start, cursor, total: part.total }
     start ??= part.start
@@ -121,15 +115,12 @@ async function readOne(
 
 /** Filters and "the last lines" look at the whole range, holes or not: what is gone is counted, not waited for. */
 async function readAcross(
-  dir: string,
-  name: OutputName,
+  source: Source,
   since: number,
   maxBytes: number,
-  options: ReadOptions,
   filter: LineFilter | null,
-  masker: Masker | null,
-  terminal: boolean,
 ): Promise<ReadResult> {
+  const { dir, name, options, terminal } = source
   const texts: string[] = []
   const lines = new LastLines(options.tail ?? Number.POSITIVE_INFINITY)
   const keep = (text: string): void => {
@@ -142,7 +133,7 @@ async function readAcross(
   let total = 0
   const collapser = options.progress === 'collapse' ? createProgressCollapser() : null
   for (let room = maxBytes; room > 3;) {
-    const part = readPart(dir, name, cursor, Math.min(room, BLOCK_BYTES), masker, options)
+    const part = readPart(source, cursor, Math.min(room, BLOCK_BYTES))
     total = part.total
     omitted += part.start - Math.min(cursor, part.start)
     start ??= part.start
@@ -168,16 +159,9 @@ async function readAcross(
 }
 
 /** At most so many bytes from one offset on, up to the next hole, ending where a character and no secret ends. */
-function readPart(
-  dir: string,
-  name: OutputName,
-  since: number,
-  maxBytes: number,
-  masker: Masker | null,
-  { ansi, encoding }: ReadOptions,
-): Piece {
-  const strip = ansi === 'strip'
-  const asBytes = encoding === 'latin1'
+function readPart({ dir, name, options, masker }: Source, since: number, maxBytes: number): Piece {
+  const strip = options.ansi === 'strip'
+  const asBytes = options.encoding === 'latin1'
   const range = readStored(dir, name, since, maxBytes)
   const { start, total } = range
   // After a hole a character may have lost its beginning.
@@ -264,18 +248,6 @@ function shape(text: string, options: ReadOptions, terminal: boolean): string {
 function plainly(text: string, { ansi, encoding }: ReadOptions, terminal: boolean): string {
   const plain = ansi === 'strip' ? (encoding === 'latin1' ? stripBytes(text) : stripAnsi(text)) : text
   return terminal && ansi === 'strip' ? plain.replaceAll(/\r+\n/g, '\n') : plain
-}
-
-function offset(field: string, value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-    throw wrongValue(
-      `${field} must be a whole number${field === 'since' || field === 'maxBytes' ? ' of bytes' : ''}, 0 or more`,
-      value,
-      field === 'since'
-        ? 'Pass the cursor of an earlier read, or leave since out.'
-        : `Pass a number, or leave ${field} out.`,
-    )
-  return value
 }
 
 function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {

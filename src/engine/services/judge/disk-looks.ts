@@ -16,13 +16,11 @@ import { readRegular } from '../../../os/files/shared-file.js'
  * usual case and must not throw. Below `.git/index` are the names that git tracks.
  */
 export function realPath(path: string): string | undefined {
-  try {
+  return attempt(() => {
     const [, index, name] = /^(.*\/\.git\/index)\/(.+)$/s.exec(path) ?? []
     if (index !== undefined && name !== undefined) return isListed(index, name) ? path : undefined
     return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : realpathSync.native(path)
-  } catch {
-    return undefined
-  }
+  })
 }
 
 export function stillHolds(verdict: Pick<Verdict, 'looked'>): boolean {

@@ -1,7 +1,4 @@
-/**
- * Long commands are judged in a thread of their own: no verdict holds up the event loop, and
- * with it everybody else's commands.
- */
+/** Long commands are judged in a thread of their own: a verdict that takes long holds up no other command. */
 import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type { Verdict } from '../../../contract/verdict.js'

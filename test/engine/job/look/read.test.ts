@@ -1,5 +1,6 @@
 /** Reading a job: by byte offset, without loss, without disturbing anybody, whatever the bytes are. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Job } from '../../../../src/index.js'
 import { until } from '../../../fixtures/until.js'
@@ -172,6 +173,23 @@ test('a job that is cleaned up while somebody holds it is not found, whatever is
   await place.engine.clean()
   for (const ask of [other.info(), other.read(), other.wait(), other.kill(), other.send({ text: 'x' })])
     await expect(ask).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
+})
+
+test('a job whose files are removed while it runs says that it runs, and can be ended', async () => {
+  const job = await place.engine.start({ command: 'echo $$; exec sleep 600' })
+  const { outputFile, pid } = await job.info()
+  await job.wait({ until: /^\d+$/m })
+  rmSync(dirname(outputFile), { recursive: true })
+  const again = await place.engine.job(job.id)
+  for (const ask of [job.info(), job.read(), again.read(), again.send({ text: 'x' })])
+    await expect(ask).rejects.toMatchObject({
+      code: 'JOB_NOT_FOUND',
+      message: expect.stringContaining('while it runs') as string,
+      hint: `It goes on as process ${pid}; kill it, or let it end.`,
+    })
+  await expect(again.kill()).rejects.toMatchObject({ message: expect.stringContaining('it was ended now') as string })
+  expect(() => process.kill(pid as number, 0)).toThrow('ESRCH')
+  await expect(job.read()).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
 })
 
 test('read as latin1, every byte is one character; a filter asks for text', async () => {
