@@ -306,7 +306,8 @@ class Ward {
   }
 
   begin() {
-    if (this.deadline > 0) this.timer = setTimeout(() => !this.exit && this.kill(15, this.grace, 'timeout'), this.deadline)
+    if (this.deadline > 0)
+      this.timer = setTimeout(() => !this.exit && this.kill(15, this.grace, 'timeout'), this.deadline)
     if (this.limits) this.watch(this.limits)
     this.recordStart()
     say('s', {
@@ -358,7 +359,7 @@ class Ward {
     clearInterval(this.watching)
     if (!this.endsByLimit) return say('u', { id: this.id, ...over })
     this.over = over
-    this.kill(over.limit === 'cpu' ? 15 : 9, 2_000, 'limit')
+    this.kill(over.limit === 'cpu' ? 15 : 9, this.grace, 'limit')
   }
 
   recordStart() {

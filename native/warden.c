@@ -780,7 +780,8 @@ static void watch(void) {
       else if (wrote < 0 && errno != EAGAIN && errno != EINTR) pending_length = 0;
     }
 
-    if (deadline && !killing && !leader_gone && now_ms() >= deadline) begin_kill(SIGTERM, link_.request->grace_ms, "timeout");
+    if (deadline && !killing && !leader_gone && now_ms() >= deadline)
+      begin_kill(SIGTERM, link_.request->grace_ms, "timeout");
     look_at_limits();
     advance_kill();
     if (dir_fd >= 0 && leader_gone && !recorded) {
