@@ -20,12 +20,13 @@ export function watchProtected(
   const tidy = (path: string): string => path.replace(/(.)\/+$/, '$1')
   const paths = (context.protectedPaths ?? []).map(tidy)
   const secret = (context.unreadablePaths ?? []).map(tidy)
+  const secretPlaces = secret.map(placeOf)
   const known = new Map<string, readonly Place[]>()
   const tracked =
     keepsIndex(text) && !['git', 'cd'].some((name) => context.aliases?.[name] ?? context.functions?.[name])
   // Asked for every word that names a path: the disk answers once in a verdict.
   const places = (path: string, disk: Disk): readonly Place[] => {
-    const found = known.get(path) ?? namesOf(path, disk).map((one) => ({ path: one, parts: partsOf(one) }))
+    const found = known.get(path) ?? namesOf(path, disk).map(placeOf)
     known.set(path, found)
     return found
   }
@@ -48,10 +49,8 @@ export function watchProtected(
         parts: partsOf(resolvePath(one, '/').replace(TREE, '')),
         takesTree: one.endsWith(TREE),
       }))
-      const hit = secret.find((one) =>
-        places(one, walker.disk).some((place) => words.some((word) => names(word, place))),
-      )
-      if (hit !== undefined) refuse(walker, argv, readable(path), `would read ${hit}, which holds cerith's secrets`)
+      const hit = secretPlaces.find((place) => words.some((word) => names(word, place)))
+      if (hit) refuse(walker, argv, readable(path), `would read ${hit.path}, which holds cerith's secrets`)
     },
     effect: (effect, walker, argv) => {
       const stays = ({ path }: Place): boolean =>
@@ -86,6 +85,10 @@ const KEEPS_INDEX =
 interface Place {
   readonly path: string
   readonly parts: readonly string[]
+}
+
+function placeOf(path: string): Place {
+  return { path, parts: partsOf(path) }
 }
 
 function partsOf(path: string): string[] {
