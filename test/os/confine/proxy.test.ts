@@ -265,9 +265,9 @@ describe('the proxy of a room', () => {
     const long = Buffer.from([0x16, 3, 1, 0x40, 1])
     const said = await talk(tried, Buffer.concat([Buffer.from(`CONNECT ${at} HTTP/1.1\r\n\r\n`), long]))
     expect(said).toMatch(/^HTTP\/1.1 200 [^\n]*\r\n\r\n$/)
-    const crowd = Array.from({ length: 1000 }, () => connect(tried.port, '127.0.0.1').on('error', () => {}))
-    await Promise.all(crowd.map((one) => new Promise((resolve) => one.once('connect', resolve))))
-    expect(await talk(tried, get(at, '/'))).toBe('')
+    // Some more than it holds: the kernel calls a connection made before the proxy has taken it.
+    const crowd = Array.from({ length: 1010 }, () => connect(tried.port, '127.0.0.1').on('error', () => {}))
+    await vi.waitFor(async () => expect(await talk(tried, get('no.test', '/'))).toBe(''), 20_000)
     for (const one of crowd) one.destroy()
     await vi.waitFor(async () => expect(await talk(tried, get('no.test', '/'))).toContain('403'), 20_000)
   })
