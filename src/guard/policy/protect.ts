@@ -21,6 +21,10 @@ export function watchProtected(
   const paths = (context.protectedPaths ?? []).map(tidy)
   const secret = (context.unreadablePaths ?? []).map(tidy)
   const secretPlaces = secret.map(placeOf)
+  // Where the command makes links any word can mean them, otherwise one with a name of theirs or a pattern.
+  const lastNames = secretPlaces.map(({ parts }) => parts[parts.length - 1] ?? '')
+  const mayName = (word: string, { namesakes }: Walker): boolean =>
+    !namesakes.isEmpty || PATTERN.test(word) || lastNames.some((name) => word.includes(name))
   const known = new Map<string, readonly Place[]>()
   const tracked =
     keepsIndex(text) && !['git', 'cd'].some((name) => context.aliases?.[name] ?? context.functions?.[name])
@@ -38,7 +42,7 @@ export function watchProtected(
       const from = all ? directoryOf(argv) : ''
       for (const word of argv.slice(1)) {
         if (from) walker.reads(`${from}/${word}${all}`, shell, argv)
-        if (!all && !NAMES_A_PATH.test(word)) continue
+        if (!all && !mayName(word, walker)) continue
         walker.reads(word, shell, argv)
         if (all) walker.reads(word + all, shell, argv)
       }
@@ -116,7 +120,7 @@ function mayLeadTo(path: string, files: readonly string[]): boolean {
   return path.endsWith(TREE) || hasWildcard(last) || files.some((file) => file.endsWith(`/${last}`))
 }
 
-const NAMES_A_PATH = /[/.~*?\uFDD1-\uFDD4]|vault|tokens/
+const PATTERN = /[*?[\uFDD1-\uFDD9]/
 
 function refuse(walker: Walker, argv: readonly string[], word: string, why: string): void {
   const guidance = 'A person can do this with this file; a command cannot. Do without it, or ask.'

@@ -12,6 +12,11 @@ export class Namesakes {
   private containers = 0
   private mounts: ReadonlyMap<string, string> | undefined
 
+  /** No path means another one. */
+  get isEmpty(): boolean {
+    return this.names.size === 0 && !this.mounts
+  }
+
   /** Two names for one file: copies of programs, links, bind mounts. */
   stands(path: string, target: string, as: Namesake['as']): void {
     if (path !== '' && path !== target && this.names.size < 1_000) this.names.set(path, { target, as })
