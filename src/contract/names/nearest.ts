@@ -7,7 +7,8 @@ const SHORTEST_BEGINNING = 3
 export function nearest(wrong: string, names: readonly string[]): string | null {
   const typed = wrong.toLowerCase()
   let best: string | null = null
-  let least = Math.max(2, Math.floor(wrong.length / 3)) + 1
+  // Two slips in a word of three letters are another word: `id` is not meant to be `cwd`.
+  let least = Math.max(wrong.length > 3 ? 2 : 1, Math.floor(wrong.length / 3)) + 1
   for (const name of names) {
     const away = distance(typed, name.toLowerCase())
     if (away < least) [best, least] = [name, away]

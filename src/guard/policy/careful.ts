@@ -29,54 +29,58 @@ const PACKAGE_MANAGERS = nameSet(
 const ONLY_ASKS = /^(list|show|search|info|policy|-l|-L|-s|-S|-q\w*|query|outdated|--installed|history|why)$/
 
 /** Verbs that fetch and install code, by tool. */
-const INSTALLS: Readonly<Record<string, RegExp>> = {
-  npm: /^(i|install|ci|add|update|up|upgrade|link|exec|x|init|create|publish|install-test|rebuild)$/,
-  pnpm: /^(i|install|add|update|up|dlx|create|publish|import)$/,
-  yarn: /^(install|add|upgrade|up|dlx|create|publish|global)?$/,
-  bun: /^(i|install|add|update|x|create|publish)$/,
-  ...table(['pip', 'pip3'], /^(install|download|wheel)$/),
-  uv: /^(add|sync|pip|tool|lock)$/,
-  poetry: /^(install|add|update|publish|self)$/,
-  pipenv: /^(install|update|sync)$/,
-  conda: /^(install|create|update|env)$/,
-  gem: /^(install|update|push)$/,
-  bundle: /^(install|update|add)$/,
-  cargo: /^(install|add|update|publish|fetch)$/,
-  go: /^(get|install|mod)$/,
-  composer: /^(install|require|update)$/,
-  deno: /^(install|add|publish|upgrade)$/,
-}
+const INSTALLS = new Map<string, RegExp>(
+  Object.entries({
+    npm: /^(i|install|ci|add|update|up|upgrade|link|exec|x|init|create|publish|install-test|rebuild)$/,
+    pnpm: /^(i|install|add|update|up|dlx|create|publish|import)$/,
+    yarn: /^(install|add|upgrade|up|dlx|create|publish|global)?$/,
+    bun: /^(i|install|add|update|x|create|publish)$/,
+    ...table(['pip', 'pip3'], /^(install|download|wheel)$/),
+    uv: /^(add|sync|pip|tool|lock)$/,
+    poetry: /^(install|add|update|publish|self)$/,
+    pipenv: /^(install|update|sync)$/,
+    conda: /^(install|create|update|env)$/,
+    gem: /^(install|update|push)$/,
+    bundle: /^(install|update|add)$/,
+    cargo: /^(install|add|update|publish|fetch)$/,
+    go: /^(get|install|mod)$/,
+    composer: /^(install|require|update)$/,
+    deno: /^(install|add|publish|upgrade)$/,
+  }),
+)
 
 /** Words after which data is gone that no checkout brings back: databases, clusters, clouds, other people's branches. */
-const LOSES: Readonly<Record<string, RegExp>> = {
-  ...table(
-    nameList('psql mysql mariadb sqlite3 mongo mongosh clickhouse-client cqlsh sqlcmd'),
-    /\b(?:drop\s+(?:database|schema|table|keyspace|owned|user|role)|truncate|delete\s+from\s+[\w."`]+\s*(?:;|$))|drop(?:Database)?\(/i,
-  ),
-  ...table(['dropdb', 'dropuser'], /./),
-  mysqladmin: /\bdrop\b/,
-  'redis-cli': /\bflush(?:all|db)\b/i,
-  ...table(
-    ['docker', 'podman', 'nerdctl'],
-    /^(?:system|volume) prune\b|^volume (?:rm|remove)\b|\bdown\b.* (?:-v|--volumes)\b/,
-  ),
-  'docker-compose': /\bdown\b.* (?:-v|--volumes)\b/,
-  git: /(?:^| )push\b.* (?:-f|--force\S*|--mirror|--delete|-d|--prune|\+\S+|:\S+)(?: |$)/,
-  gh: /^(?:repo|release|secret|codespace|variable) delete\b/,
-  ...table(['kubectl', 'oc'], /^(?:\S+ )*?(?:delete|drain)\b/),
-  helm: /^(?:\S+ )*?(?:uninstall|delete)\b/,
-  ...table(['terraform', 'tofu'], /(?:^| )(?:apply )?-?destroy\b|state rm\b/),
-  pulumi: /^(?:destroy|stack rm)\b/,
-  cdk: /^destroy\b/,
-  aws: /\b(?:s3 (?:rb|rm)|delete-[\w-]+|terminate-instances|deregister-[\w-]+)\b/,
-  gcloud: /\bdelete\b/,
-  gsutil: /\brm\b/,
-  az: /\b(?:delete|purge)\b/,
-  doctl: /\bdelete\b/,
-  heroku: /\b(?:destroy|pg:reset)\b/,
-  fly: /\bdestroy\b/,
-  rclone: /^(?:purge|delete|sync)\b/,
-}
+const LOSES = new Map<string, RegExp>(
+  Object.entries({
+    ...table(
+      nameList('psql mysql mariadb sqlite3 mongo mongosh clickhouse-client cqlsh sqlcmd'),
+      /\b(?:drop\s+(?:database|schema|table|keyspace|owned|user|role)|truncate|delete\s+from\s+[\w."`]+\s*(?:;|$))|drop(?:Database)?\(/i,
+    ),
+    ...table(['dropdb', 'dropuser'], /./),
+    mysqladmin: /\bdrop\b/,
+    'redis-cli': /\bflush(?:all|db)\b/i,
+    ...table(
+      ['docker', 'podman', 'nerdctl'],
+      /^(?:system|volume) prune\b|^volume (?:rm|remove)\b|\bdown\b.* (?:-v|--volumes)\b/,
+    ),
+    'docker-compose': /\bdown\b.* (?:-v|--volumes)\b/,
+    git: /(?:^| )push\b.* (?:-f|--force\S*|--mirror|--delete|-d|--prune|\+\S+|:\S+)(?: |$)/,
+    gh: /^(?:repo|release|secret|codespace|variable) delete\b/,
+    ...table(['kubectl', 'oc'], /^(?:\S+ )*?(?:delete|drain)\b/),
+    helm: /^(?:\S+ )*?(?:uninstall|delete)\b/,
+    ...table(['terraform', 'tofu'], /(?:^| )(?:apply )?-?destroy\b|state rm\b/),
+    pulumi: /^(?:destroy|stack rm)\b/,
+    cdk: /^destroy\b/,
+    aws: /\b(?:s3 (?:rb|rm)|delete-[\w-]+|terminate-instances|deregister-[\w-]+)\b/,
+    gcloud: /\bdelete\b/,
+    gsutil: /\brm\b/,
+    az: /\b(?:delete|purge)\b/,
+    doctl: /\bdelete\b/,
+    heroku: /\b(?:destroy|pg:reset)\b/,
+    fly: /\bdestroy\b/,
+    rclone: /^(?:purge|delete|sync)\b/,
+  }),
+)
 
 /** Programs of everyday work inside a project. */
 const PROJECT_TOOLS = nameSet(
@@ -127,9 +131,9 @@ function doubtAbout(name: string, argv: readonly string[], shell: ShellState): D
   if (BUILTINS.has(name) || shell.functions.has(name) || shell.aliases.has(name)) return undefined
   if (args.length === 1 && /^(--version|--help|-V|-h|version|help)$/.test(args[0] ?? '')) return undefined
   if (PRIVILEGE.has(name)) return 'privilege'
-  if (DOWNLOADS.has(name) || INSTALLS[name]?.test(verb)) return 'package-install'
+  if (DOWNLOADS.has(name) || INSTALLS.get(name)?.test(verb)) return 'package-install'
   if (PACKAGE_MANAGERS.has(name) && !ONLY_ASKS.test(args[0] ?? '')) return 'package-install'
-  if (Object.hasOwn(LOSES, name) && LOSES[name]?.test(args.join(' '))) return 'data-loss'
+  if (LOSES.get(name)?.test(args.join(' '))) return 'data-loss'
   if (NETWORK.has(name) || talksToNetwork(name, verb, args)) return 'network'
   if (/^(kill|pkill|killall)$/.test(name) || isReader(name, argv)) return undefined
   if (MACHINE.has(name)) return 'machine-change'

@@ -63,19 +63,21 @@ const git: Check = (args) => {
       rest.some((word) => /^(--get|--get-all|--get-regexp|-l|--list|--get-urlmatch)$/.test(word)) ||
       /^(get|list)$/.test(operands[0] ?? '')
     )
-  const looks = GIT_LOOKS[verb]
+  const looks = GIT_LOOKS.get(verb)
   return looks ? looks.test(operands[0] ?? '') : verb === '' && args.length > 0
 }
 
 /** Verbs of git that only look with these first operands; an empty one stands for none. */
-const GIT_LOOKS: Readonly<Record<string, RegExp>> = {
-  remote: /^(show|get-url)?$/,
-  stash: /^(list|show)$/,
-  worktree: /^list$/,
-  submodule: /^(status|summary)?$/,
-  reflog: /^(show)?$/,
-  notes: /^(list|show)?$/,
-}
+const GIT_LOOKS = new Map(
+  Object.entries({
+    remote: /^(show|get-url)?$/,
+    stash: /^(list|show)$/,
+    worktree: /^list$/,
+    submodule: /^(status|summary)?$/,
+    reflog: /^(show)?$/,
+    notes: /^(list|show)?$/,
+  }),
+)
 
 const find = without(/^-(delete|ok|okdir|fprint|fprint0|fprintf|fls)$/)
 const sed: Check = (args) =>

@@ -359,6 +359,12 @@ describe('preset readonly', () => {
         'git branch x': 'deny',
         'git branch -D x': 'deny',
         'git config user.name x': 'deny',
+        'git remote add x y': 'deny',
+        'git stash': 'deny',
+        'git notes add': 'deny',
+        'git worktree list': 'allow',
+        'git submodule': 'allow',
+        'git reflog expire': 'deny',
         'git grep -Ovi x': 'deny',
         'GIT_EXTERNAL_DIFF=x git diff': 'deny',
         'PATH=/tmp ls': 'deny',
@@ -378,6 +384,14 @@ describe('preset readonly', () => {
       },
     )
   })
+})
+
+test.each(['constructor', 'toString', 'valueOf', '__proto__'])('%s is a name like any other', (name) => {
+  const rule = (command: string, preset: 'careful' | 'readonly'): string | null =>
+    inspect(command, { ...base, policy: compilePolicy({ preset }) }).rule
+  expect(rule(`${name} x`, 'careful')).toBe('unknown-program')
+  expect(rule(`git ${name}`, 'readonly')).toBe('read-only')
+  expect(rule(`${name} x`, 'readonly')).toBe('read-only')
 })
 
 describe('protected paths', () => {

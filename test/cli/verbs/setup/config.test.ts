@@ -341,6 +341,7 @@ test('the nearest name is found for a slip and not for something else', () => {
   expect(nearest('desc', ['command', 'description'])).toBe('description')
   expect(nearest('timeoutSeconds', ['command', 'timeout'])).toBe('timeout')
   expect(nearest('--', ['--version'])).toBe(null)
+  expect(nearest('id', ['command', 'cwd'])).toBe(null)
   expect(nearest('entirely-different', ['run', 'ps'])).toBe(null)
   expect(nearest('x'.repeat(5_000), ['run'])).toBe(null)
 })
