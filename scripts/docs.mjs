@@ -9,7 +9,14 @@ import { apiPage } from './docs-api.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const check = process.argv.includes('--check')
 let stale = 0
-const PROJECT = { override: 'may set', add: 'adds', within: 'narrows', stricter: 'tightens', never: 'may not' }
+const PROJECT = {
+  override: 'may set',
+  add: 'adds',
+  within: 'narrows',
+  stricter: 'tightens',
+  tightens: 'tightens',
+  never: 'may not',
+}
 
 replacePart('docs/cli.md', 'verbs', verbsPart())
 replacePart('docs/configuration.md', 'settings', settingsPart())
@@ -34,7 +41,7 @@ function settingsPart() {
       `\`${key}\``,
       property.default === undefined ? 'none' : `\`${JSON.stringify(property.default)}\``,
       property['x-variable'] ? `\`${property['x-variable']}\`` : '',
-      PROJECT[property['x-project']] ?? '',
+      PROJECT[property['x-project']],
       property.description,
     ])
   for (const [key, property] of Object.entries(JSON.parse(cli('config', '--schema')).properties)) {

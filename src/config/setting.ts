@@ -21,7 +21,7 @@ export type SettingType = keyof typeof DEFAULTS
 /**
  * What happens when the project's file, which may come with a cloned repository, sets it too:
  * `override` replaces the user's value, `add` extends the list, `within` must lie inside the
- * user's, `never` is an error, `tightens` counts only as far as it allows less.
+ * user's, `never` is an error, `stricter` and `tightens` count only as far as they allow less.
  */
 export type ProjectRule = 'override' | 'add' | 'within' | 'never' | 'stricter' | 'tightens'
 

@@ -1,4 +1,4 @@
-/** Every dialect by its name. Adding one is adding a folder, a row here, and its test table. */
+/** Every dialect by its name. Adding one is adding a file, a row here, and its row in the tests. */
 import type { Dialect } from '../dialect.js'
 import { anthropic } from './anthropic.js'
 import { codex } from './codex.js'
