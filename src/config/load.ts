@@ -73,7 +73,7 @@ function findProjectFile(cwd: string, user: string): string | null {
   }
 }
 
-/** Also a link to nothing, or a directory: someone meant a configuration, and reading it says what is wrong. */
+/** Also a link to nothing, or a directory: a configuration is meant, and reading it says what is wrong. */
 function isThere(path: string): boolean {
   try {
     lstatSync(path)

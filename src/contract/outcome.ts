@@ -98,7 +98,7 @@ export interface Outcome {
 }
 
 /** The spec's status words from how a run ended. */
-export function statusOf(end: End): Status {
+export function statusOf(end: End): 'completed' | 'failed' | 'timeout' | 'killed' {
   switch (end.kind) {
     case 'exit':
       return end.code === 0 ? 'completed' : 'failed'

@@ -21,8 +21,6 @@ import { shellFacts, UNKNOWN_SHELL_FACTS } from './walk/shell-facts.js'
 import type { Observer } from './walk/effects.js'
 import { Walker } from './walk/walk.js'
 
-export type { AutomationRule } from './policy/automation.js'
-
 /** Judges a command without running any of it. Never throws; what it cannot read it refuses. */
 export function inspect(command: string, context: GuardContext): Verdict {
   return judge(command, context)

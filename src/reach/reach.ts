@@ -100,7 +100,7 @@ export async function createReachEngine(options: EngineOptions & { readonly at: 
     isReleased = true
     return alone(found.release)
   }
-  /** Who holds it makes it anew or removes it, and writes that down. */
+  /** Its holder makes the place anew or removes it, and writes that down. */
   const leave = async (): Promise<void> => {
     if (!found.isMade) return
     const lock = await records.lock(name, { waitMs: LEAVE_MS })

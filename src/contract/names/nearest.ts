@@ -1,6 +1,6 @@
 /** The nearest right name for a mistyped one. */
 
-/** From this length on the beginning of a name stands for it (`desc`), and a name for what goes on (`timeoutSeconds`). */
+/** From this length on a beginning stands for the name (`desc`), and a name for what goes on (`timeoutSeconds`). */
 const SHORTEST_BEGINNING = 3
 
 /** Null when no name is close enough to be a typing mistake, and none begins like the wrong one. */

@@ -197,7 +197,7 @@ export class JobHandle implements Job {
     )
   }
 
-  /** Only what has ended is cleaned up; a directory that goes before was removed by somebody. */
+  /** Only what has ended is cleaned up; the directory of a running job was removed from outside. */
   #cleanedUp(): ShellError {
     if (!this.#live || !isRunning(this.#live))
       return new ShellError(

@@ -169,7 +169,7 @@ export function createJobs(services: Services): Jobs {
     async get(id) {
       const found = findJobDirectory(stateDir, id)
       if (found && (live.has(id) || jobState(found.dir, id))) return handle(id, found.dir)
-      // One that runs is there, also where somebody removed its files: it says so, and can be ended.
+      // A job that runs is there also when its files were removed: it says so, and can be ended.
       const running = live.get(id)
       if (running && isRunning(running)) return handle(id, running.dir)
       throw notFound(id, await this.list({ all: true }))

@@ -1,21 +1,10 @@
 /** Keeps an agent from starting its own host's command line where a built-in tool does the same work. */
 import { nameList } from '../../contract/quote.js'
+import type { AutomationRule } from '../../contract/request.js'
 import type { Finding } from '../rules/findings.js'
 import { basename } from '../programs/row/call.js'
 import { plain } from '../words/text.js'
 import type { Observer } from '../walk/effects.js'
-
-/** Plain configuration: which sub-commands of which program have tools, and whether that feature is on. */
-export interface AutomationRule {
-  readonly program: string
-  /** Empty means the program as a whole. */
-  readonly subcommands: readonly string[]
-  /** Names of the tools to use instead, as one readable list. */
-  readonly tools: string
-  /** Name of the feature in the settings. */
-  readonly feature: string
-  readonly enabled: boolean
-}
 
 /** Guards cerith's own command line: an agent must not approve its own requests or read the vault through it. */
 export const OWN_AUTOMATION: AutomationRule = {

@@ -49,7 +49,7 @@ const INSTALLS = new Map<string, RegExp>(
   }),
 )
 
-/** Words after which data is gone that no checkout brings back: databases, clusters, clouds, other people's branches. */
+/** Words after which data is gone that no checkout brings back: databases, clusters, clouds, branches of others. */
 const LOSES = new Map<string, RegExp>(
   Object.entries({
     ...table(

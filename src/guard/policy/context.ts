@@ -1,6 +1,6 @@
 /** What the guard is told about the shell and the machine before it reads a command. */
 import type { ShellHoldings } from '../../contract/verdict.js'
-import type { AutomationRule } from './automation.js'
+import type { AutomationRule } from '../../contract/request.js'
 import type { Policy } from './policy.js'
 import type { KnownSecret } from './secrets.js'
 

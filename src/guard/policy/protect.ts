@@ -114,7 +114,7 @@ function readsTrees([name = '', ...words]: readonly string[]): boolean {
   )
 }
 
-/** Only such a name is followed through links: a link of another name to one of the files is refused when it is made. */
+/** Only such a name is followed through links: a link of another name to one of the files is refused when made. */
 function mayLeadTo(path: string, files: readonly string[]): boolean {
   const last = path.slice(path.lastIndexOf('/') + 1)
   return path.endsWith(TREE) || hasWildcard(last) || files.some((file) => file.endsWith(`/${last}`))

@@ -135,7 +135,7 @@ const SYSTEM_PARTS = [...SYSTEM].map((path) => path.split('/').slice(1))
 const FILES = new Set<string>(CRITICAL_FILES.map(usrMerged))
 const FILE_PARTS = [...FILES].map((path) => path.split('/').slice(1))
 
-/** Below /boot, what no boot reads: symbols, settings of a build, copies set aside, own overlays, zeroes for an image. */
+/** Below /boot, what no boot reads: symbols, settings of a build, copies set aside, own overlays, an empty image. */
 const BESIDE_BOOT =
   /[^/](?:\.(?:bak|backup|old|orig|save|tmp|new|dtbo)|~)(?:\/[^/]*)?$|^\/boot\/(?:(?:overlay-user|ignition)(?:[./]|$)|(?:System\.map|config)-[^/]*(?:\/[^/]*)?$|(?:whitespace|EMPTY|zerofile)$)/
 

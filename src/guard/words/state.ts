@@ -47,7 +47,7 @@ export class ShellState {
   variables = new Layers<Variable>()
   functions = new Layers<FunctionBody>()
   aliases = new Layers<string>()
-  /** `declare -n ref=name`: reading and setting ref means name. Subshells share the map until one of them changes it. */
+  /** `declare -n ref=name`: reading and setting ref means name. Subshells share the map until one changes it. */
   references: ReadonlyMap<string, string> = new Map()
   /** Counts changes, so that a loop knows whether a second round can differ from the first. */
   changes = 0

@@ -6,6 +6,7 @@ import { appendFileSync, closeSync, constants, openSync, readFileSync, unlinkSyn
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { parseRecord } from '../../contract/attempt.js'
+import type { SendOptions } from '../../contract/job.js'
 import { readRegular } from '../files/shared-file.js'
 import { pause } from '../process/clock.js'
 import { isAlive } from '../process/proc.js'
@@ -80,12 +81,8 @@ export async function resizeInKeeper(
  * One line about what was typed, kept beside the output. Secrets stand in it as their tokens;
  * what a terminal does not echo is not in it.
  */
-export interface InputNote {
+export interface InputNote extends SendOptions {
   readonly by: string
-  readonly text?: string
-  readonly keys?: readonly string[]
-  readonly enter?: boolean
-  readonly eof?: boolean
   /** Bytes typed by a person, or not shown because the terminal does not echo. */
   readonly bytes?: number
   readonly size?: readonly [number, number]

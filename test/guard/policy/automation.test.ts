@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type AutomationRule, inspect } from '../../../src/guard/inspect.js'
+import type { AutomationRule } from '../../../src/contract/request.js'
+import { inspect } from '../../../src/guard/inspect.js'
 import type { GuardContext } from '../../../src/guard/policy/context.js'
 
 const lango = (enabled: boolean): AutomationRule[] => [

@@ -2,7 +2,7 @@
 import { ShellError } from '../../../contract/errors.js'
 import type { Note } from '../../../contract/note.js'
 import type { JobInfo, JobStatus } from '../../../contract/job.js'
-import type { End } from '../../../contract/outcome.js'
+import { type End, statusOf } from '../../../contract/outcome.js'
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasLeftovers } from '../../../os/job/control.js'
@@ -129,20 +129,7 @@ export function endOfJob({ record, ended, lost }: JobState): End | null {
 
 export function jobStatusOf(end: End | null, started: boolean): JobStatus {
   if (!end) return started ? 'running' : 'pending'
-  switch (end.kind) {
-    case 'exit':
-      return end.code === 0 ? 'completed' : 'failed'
-    case 'signal':
-      return 'failed'
-    case 'timeout':
-      return 'timeout'
-    case 'kill':
-      return 'killed'
-    case 'lost':
-      return 'lost'
-    default:
-      return end satisfies never
-  }
+  return end.kind === 'lost' ? 'lost' : statusOf(end)
 }
 
 /** By a clock that is never set; null where its end or its beginning is known by the wall clock only. */

@@ -1,5 +1,6 @@
 /**
- * Encodings that are undone to see what text they hide, and done to know it again: base64, base32, hex; and the mark of text that stays hidden.
+ * Encodings that are undone to see what text they hide, and done to know it again: base64, base32, hex; and the mark
+ * of text that stays hidden.
  */
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
