@@ -35,8 +35,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 512, MOST_STEPS = 16, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000, LONGEST_REPORT = 8192,
-    KEPT_FROM = 1000, KEPT_SPREAD = 20 };
+enum { MOST_WORDS = 512, MOST_STEPS = 16, LONGEST_PATH = 256, LONGEST_MARK = 64, LONGEST_ARGUMENT = 1000,
+    LONGEST_REPORT = 8192, KEPT_FROM = 1000, KEPT_SPREAD = 20 };
 
 /* ---- bash's own: the same since bash 4.4 ---- */
 typedef struct { char *word; int flags; } WordDescription;
@@ -305,9 +305,9 @@ static void hear_of_children(void) {
 
 /* ---- programs ---- */
 
-/* A word of a line that begins with this mark begins a step: behind it stand what joins the step to the one before it
-   (`;`, `&`, `o` for `||`, `|`) and where its stderr goes (`m` where stdout goes, `n` nowhere, `-` as it is). */
-enum { STEP = '\x1e' };
+/* A word of a line that begins with the seal, which no command knows, begins a step: behind it stand what joins the
+   step to the one before it (`;`, `&`, `o` for `||`, `|`) and where its stderr goes (`m` where stdout goes, `n`
+   nowhere, `-` as it is). */
 typedef struct {
   char joint, errors;
   char **words;
@@ -368,11 +368,10 @@ static pid_t start(const char *path, const Step *step, const Ends *ends, const s
   return -1;
 }
 
-/* An interrupt has ended a program and was also sent to the shell: bash gives up the list that the program stands in. */
-static bool interrupted;
+/* The signal that ended the program that was waited for last. */
+static int ended_by;
 
-/* Bash's handler would reap every child that it hears of, so it hears of none until ours is reaped; an interrupt
-   that its child survives does not concern bash while it waits. */
+/* Bash's handler would reap every child that it hears of, so it hears of none until ours is reaped. */
 static int wait_for(pid_t pid, bool is_told, const sigset_t *before) {
   int status;
   while (waitpid(pid, &status, 0) < 0) {
@@ -381,29 +380,34 @@ static int wait_for(pid_t pid, bool is_told, const sigset_t *before) {
     sigprocmask(SIG_SETMASK, before, NULL);
     termsig_handler(terminating_signal);
   }
-  sigset_t pending;
-  if (sigpending(&pending) == 0 && sigismember(&pending, SIGINT)) {
-    sigset_t interrupt;
-    sigemptyset(&interrupt);
-    sigaddset(&interrupt, SIGINT);
-    const struct timespec at_once = {0, 0};
-    sigtimedwait(&interrupt, NULL, &at_once);
-    interrupted |= WIFSIGNALED(status) && WTERMSIG(status) == SIGINT;
-  }
-  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
-  if (is_told) tell_death(pid, WTERMSIG(status), WCOREDUMP(status));
-  return 128 + WTERMSIG(status);
+  ended_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (!ended_by) return WEXITSTATUS(status);
+  if (is_told) tell_death(pid, ended_by, WCOREDUMP(status));
+  return 128 + ended_by;
+}
+
+/* An interrupt has reached the shell while it waited. It does not concern bash, unless the last program ended by it
+   too: then bash gives up the list that the program stands in. */
+static bool was_interrupted(void) {
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  const struct timespec at_once = {0, 0};
+  return sigtimedwait(&interrupt, NULL, &at_once) == SIGINT;
 }
 
 /* Where bash would find it: it notes in its table what the shell itself runs, not the stages of a pipeline. */
 static char *find_program(const char *name, bool is_noted) {
-  return search_for_command(name, is_noted || phash_search(name) ? SEARCH_HASHED : 0);
+  char *known = is_noted ? NULL : phash_search(name);
+  char *path = search_for_command(name, is_noted || known ? SEARCH_HASHED : 0);
+  free(known);
+  return path;
 }
 
 /* As far as its first bytes tell, the kernel will start it; bash reads anything else as a script. */
 static bool starts_by_itself(const char *name) {
   char *path = find_program(name, false), first[2] = "";
-  int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  int fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;   /* nobody may write to a FIFO */
   bool starts = fd >= 0 && read(fd, first, 2) == 2 && (memcmp(first, "\177E", 2) == 0 || memcmp(first, "#!", 2) == 0);
   if (fd >= 0) close(fd);
   free(path);
@@ -415,7 +419,7 @@ static int say_why(const Step *step, const char *path, int why) {
   bool is_there = path && why == ENOENT && access(path, F_OK) == 0;
   if (step->errors != 'n') {
     say("bash: ");
-    say(*step->words);
+    say(path ? path : *step->words);
     say(is_there ? ": cannot execute: required file not found\n" : path ? ": " : ": command not found\n");
     if (path && !is_there) {
       say(strerror(why));
@@ -447,8 +451,8 @@ static int run_stages(const Step *steps, int count, int *stages, bool is_first, 
     return -1;
   }
   for (int at = 0; at < count; at++) {
-    /* Bash tells of the last stage only. */
-    if (pids[at] > 0) stages[at] = wait_for(pids[at], at + 1 == count, before);
+    /* Bash tells of the stage that has the status. */
+    if (pids[at] > 0) stages[at] = wait_for(pids[at], pipefail_opt || at + 1 == count, before);
     if (stages[at] != 0 ? pipefail_opt || at + 1 == count : !pipefail_opt) status = stages[at];
   }
   return status;
@@ -457,13 +461,14 @@ static int run_stages(const Step *steps, int count, int *stages, bool is_first, 
 /* The words as steps; 0 where there are too many of them. A program alone has no mark before it. */
 static int split(WordList *list, Step *steps, char **words) {
   int count = 0, used = 0;
+  size_t length = strlen(mark);
   for (; list; list = list->next) {
     char *word = list->word->word;
-    bool begins = *word == STEP;
+    bool begins = strncmp(word, mark, length) == 0;
     if (used - count >= MOST_WORDS || (begins && count == MOST_STEPS)) return 0;
     if (begins || count == 0) {
       if (count > 0) words[used++] = NULL;
-      steps[count++] = (Step){begins ? word[1] : ';', begins ? word[2] : '-', &words[used]};
+      steps[count++] = (Step){begins ? word[length] : ';', begins ? word[length + 1] : '-', &words[used]};
     }
     if (!begins) words[used++] = word;
   }
@@ -505,14 +510,15 @@ static int run(WordList *list) {
   sigaddset(&held, SIGCHLD);
   sigaddset(&held, SIGINT);
   sigprocmask(SIG_BLOCK, &held, &before);
-  interrupted = false;
+  bool is_over = false;
   for (int at = 0, next; at < count && status >= 0; at = next) {
     for (next = at + 1; next < count && steps[next].joint == '|';) next++;
     if (length > 0 && is_skipped(steps[at].joint, status)) continue;
     /* The session stops the command: what the handler would end must not begin. */
-    if (length > 0 && (interrupted || first_pending_trap() >= 0)) break;
+    if (is_over || (length > 0 && first_pending_trap() >= 0)) break;
     status = run_stages(&steps[at], next - at, stages, length == 0, &before);
     length = next - at;
+    is_over = was_interrupted() && ended_by == SIGINT;
     /* Stages of a pipeline do not set `$_`. */
     if (length == 1 && status >= 0) note_argument(last_word(&steps[at]));
   }

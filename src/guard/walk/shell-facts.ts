@@ -75,7 +75,7 @@ export function shellFacts(script: ParsedScript | undefined, text: string): Shel
  */
 function plainPrograms({ commands, errors }: ParsedScript, text: string): readonly ProgramStep[] | null {
   // `!` is history to an interactive shell.
-  if (errors?.length || /[!\x1e]/.test(text)) return null
+  if (errors?.length || text.includes('!')) return null
   const steps: ProgramStep[] = []
   for (const { command, background } of commands) if (background || !addNode(command, ';', steps)) return null
   return steps.length > 0 ? steps : null

@@ -215,6 +215,18 @@ describe('for one call only', () => {
       })
     }))
 
+  test('a variable of a call and an EXIT trap may be longer than the pipe in which lines are typed', () =>
+    withSession(async (session, run) => {
+      for (const length of [100, 70_000, 90_000, 130_000]) {
+        const { stdout } = await session.run({ command: 'echo ${#LONG}', env: { LONG: 'x'.repeat(length) } })
+        expect(stdout).toBe(`${length}\n`)
+      }
+      await run(`trap ': ${'x'.repeat(90_000)}' EXIT`)
+      expect(await run('echo on')).toMatchObject({ stdout: 'on\n', notes: [] })
+      expect(await run('trap - EXIT')).toMatchObject({ exitCode: 0, notes: [] })
+      expect((await session.info()).restarts).toBe(0)
+    }))
+
   test('env is taken back after a timeout too', () =>
     withSession(async (session, run) => {
       await session.run({ command: 'sleep 60', env: { ONCE: 'x' }, timeoutMs: 200 })

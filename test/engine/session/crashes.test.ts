@@ -36,7 +36,7 @@ test.each<readonly [command: string, stderr: string]>([
   for (const more of [{}, { input: 'x' }]) expect(told(await session.run({ command, ...more }))).toBe(stderr)
 })
 
-test('the last stage of a pipeline of programs is told of', async () => {
+test('the stage that has the status of a pipeline of programs is told of', async () => {
   const cwd = temporaryFolder()
   writeFileSync(join(cwd, 'dies'), '#!/bin/sh\nkill -KILL $$\n', { mode: 0o755 })
   const programs = await (await testEngine({ cwd })).session()
@@ -45,6 +45,9 @@ test('the last stage of a pipeline of programs is told of', async () => {
     ['seq 3 | ./dies; uname', 'bash: PID Killed\n'],
     ['./dies | wc -c; uname', ''],
     ['seq 3; ./dies || uname', 'bash: PID Killed\n'],
+    ['set -o pipefail', ''],
+    ['./dies | wc -c; uname', 'bash: PID Killed\n'],
+    ['yes | head -1', ''],
   ] as const)
     expect(told(await programs.run({ command }))).toBe(stderr)
 })

@@ -131,6 +131,14 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
         `seq 3 | awk '{ n += $1 } END { print n }'`,
         `seq 3 | sed -e 's/1/"one two"/' | tail -n +2`,
         'ls -l /proc/self/fd | wc -l',
+        // No word of a command begins a step.
+        String.raw`/bin/echo $'\x1e;-' uname`,
+        String.raw`/bin/echo a $'\x1e|m' wc 2>&1; uname`,
+        String.raw`/bin/echo a $'\x1e'`,
+        String.raw`/bin/echo ';-' uname | od -c`,
+        // Longer than a pipe, in which a line is typed.
+        `/bin/echo ${'x'.repeat(70_000)} | wc -c`,
+        `seq 1; /bin/echo ${'y '.repeat(40_000)} | wc`,
         'cat /proc/self/stat | cut -d" " -f4 | grep -c .',
       ],
     ],
@@ -151,6 +159,10 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
         './bends 4; rm bends; ./bends 5',
         'echo $?',
         'cp /bin/true gone; rm gone && ./gone',
+        'cp /bin/true gone; hash -p "$PWD/gone" gone',
+        './ends 0; rm gone; gone',
+        'mkfifo fifo; ./ends 0; ./fifo',
+        './ends 0; ./fifo',
         'command_not_found_handle() { echo "no $1"; return 9; }',
         './ends 0 | find-nothing-of-this-name',
         'find-nothing-of-this-name; ./ends 0',

@@ -15,7 +15,7 @@ import { isPlain, reportsTraps, type CallText } from './call-text.js'
 import { bindingPrelude } from '../../../secrets/deliver/binding.js'
 import { AFTER, before as beforeCommand, dumpEnd, dumpText } from './dump-text.js'
 import { fileOf, giveBack, keepVariable, keptAs, LOADED, own, report, source } from './marks.js'
-import { HUSHED, STEP, STOP_NAME, UNHEARD, UNNOTE, UNNOTICED, type Marks } from './marks.js'
+import { HUSHED, STOP_NAME, UNHEARD, UNNOTE, UNNOTICED, type Marks } from './marks.js'
 import { installBareStop, installExit, installStop, noteTraps, NOWHERE } from './traps.js'
 import { hushed, leaveStatus, passedStatus } from './command-file.js'
 
@@ -77,11 +77,11 @@ function repoint({ redirects }: CallText, marks: Marks): string {
 const JOINTS = { ';': ';', '&&': '&', '||': 'o', '|': '|' } as const
 const STDERR = { kept: '-', joined: 'm', dropped: 'n' } as const
 
-/** The words of programs, for the builtin. */
-export function programLine(programs: readonly ProgramStep[]): string {
+/** The words of programs, for the builtin. What no command knows stands before each, so that no word passes for it. */
+export function programLine(programs: readonly ProgramStep[], { seal }: Marks): string {
   const isAlone = programs.length === 1 && programs[0]?.stderr === 'kept'
   const steps = programs.map(({ joint, words, stderr }) =>
-    isAlone ? words : `'${STEP}${JOINTS[joint]}${STDERR[stderr]}' ${words}`,
+    isAlone ? words : `'${seal}${JOINTS[joint]}${STDERR[stderr]}' ${words}`,
   )
   return `\\${LOADED} ${steps.join(' ')} </dev/null\n`
 }

@@ -14,9 +14,6 @@ export const LOADED = '__cerith'
 export const STOP_SIGNAL = 55
 export const STOP_NAME = 'RTMAX-9'
 
-/** Begins each step of a line with programs; no command that is given in this way holds it. */
-export const STEP = '\x1e'
-
 /** Where a shell writes its state, and what marks it. */
 export interface DumpMarks {
   /** Stands in files, where a command can read it: it begins a dump, and proves nothing. */

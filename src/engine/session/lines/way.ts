@@ -5,6 +5,8 @@ import { nativeLine, programLine, sourcedLines } from './lines.js'
 import type { Marks } from './marks.js'
 import { OwnWords } from './own-words.js'
 
+const LONGEST_TYPED = 2_000
+
 /**
  * `native`: the builtin does it and reports its end. `sourced`: bash does both by itself, with whatever else has to be
  * said around the command.
@@ -50,8 +52,8 @@ export function commandLine(
   }
   const fallback = (): CommandLine =>
     commandLine({ ...call, native: false, hasBuiltin: shell.hasBuiltin && call.hasBuiltin }, shell)
-  // Programs and their words need no file, and no copy of bash.
-  return call.programs && isRepeatable(call)
-    ? { way, line: Buffer.from(programLine(call.programs)), file: null, fallback }
+  // Programs and their words need no file, and no copy of bash. Bash reads a line byte by byte, a file at once.
+  return call.programs && isRepeatable(call) && call.script.length <= LONGEST_TYPED
+    ? { way, line: Buffer.from(programLine(call.programs, marks)), file: null, fallback }
     : { way, line: Buffer.from(nativeLine(call, marks)), file: call.script, fallback }
 }

@@ -1,5 +1,6 @@
 /** The pipe into which lines for a session's shell are typed, and what can be seen of it from outside. */
 import { fstatSync, readSync, writeSync } from 'node:fs'
+import { attempt } from '../../../contract/attempt.js'
 import { closeQuietly } from '../../../os/files/quietly.js'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { fileName, openFile } from './streams.js'
@@ -11,6 +12,8 @@ export class Orders {
   /** Our own reading end shows what a shell that died had not read. */
   readonly #unread: number
   readonly #file: string
+  /** What did not fit into the pipe. */
+  #rest: Uint8Array = Buffer.alloc(0)
   #closed = false
 
   constructor(pipe: Pipe) {
@@ -28,29 +31,31 @@ export class Orders {
     return `/proc/${process.pid}/fd/${this.#unread}`
   }
 
-  /** Lines are short (commands travel by file), so a pipe always takes them at once. */
+  /** Most lines are short, and the pipe takes them at once; one with a long variable or trap goes as the shell reads it. */
   type(text: string | Uint8Array): void {
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text
+    const isWaiting = this.#rest.length > 0
+    this.#rest = isWaiting ? Buffer.concat([this.#rest, bytes]) : bytes
+    if (!isWaiting) this.#write()
+  }
+
+  #write(): void {
     // Once it is closed, its number may belong to another open file.
     if (this.#closed) return
-    try {
-      // Two calls, each of one kind: the types have one for each.
-      if (typeof text === 'string') writeSync(this.#typed, text)
-      else writeSync(this.#typed, text)
-    } catch {
-      // The shell just died; its exit tells the rest.
-    }
+    // Full: a shell that just died reads no more, and its exit tells the rest.
+    const length = attempt(() => writeSync(this.#typed, this.#rest), 0)
+    this.#rest = this.#rest.subarray(length)
+    if (this.#rest.length > 0) setTimeout(() => this.#write(), 1)
   }
 
   /** Whether a shell that is gone has not read the first line of what was typed last: nothing of it has happened. */
   neverRead(last: Uint8Array): boolean {
     // A question may stand behind it: what is left unread is compared, not counted.
     const left = Buffer.alloc(last.length + 1)
-    try {
-      const length = readSync(this.#unread, left, 0, left.length, null)
-      return left.subarray(0, length).includes(Buffer.from(last.subarray(last.indexOf(NEWLINE))))
-    } catch {
-      return false // Empty: bash has read it.
-    }
+    // Empty: bash has read it.
+    const length = attempt(() => readSync(this.#unread, left, 0, left.length, null), 0)
+    const unread = Buffer.concat([left.subarray(0, length), this.#rest])
+    return unread.includes(Buffer.from(last.subarray(last.indexOf(NEWLINE))))
   }
 
   /** Whether the process reads our lines: its stdin is this pipe. */
