@@ -77,6 +77,7 @@ enum { DEBUG_TRAP = NSIG, ERR_TRAP, RETURN_TRAP };
 extern struct builtin *builtin_address_internal(char *name, int also_disabled);
 extern char *which_set_flags(void);
 extern int change_flag(int flag, int on_or_off);
+enum { DOUBLE_QUOTED = 1 };
 extern char *expand_string_to_string(char *text, int quoted);
 extern WordList *list_rest_of_args(void);
 extern void dispose_words(WordList *list);
@@ -832,6 +833,15 @@ static void show_nothing(void) {
   free(options);
 }
 
+/* A line of the session's behind the command has noted what `$_` was (`command-file.ts`, own 'k'). */
+static void note_noted_argument(void) {
+  char text[64] = "${__cerith_k";
+  strcat(strncat(text, nonce, 8), "[1]-$_}");
+  char *noted = expand_string_to_string(text, DOUBLE_QUOTED);
+  note_argument(noted);
+  free(noted);
+}
+
 /* What a line of the session's does the rest for. */
 static int source_only(WordList *from) {
   if (!from || !from->next || !from->next->next) return refuse();
@@ -854,7 +864,7 @@ static int source_only(WordList *from) {
   hear_of_children();
   at_work = true;
   int status = source_file(command_path, 0);
-  note_argument(get_string_value("_"));
+  note_noted_argument();
   run_unwind_frame("cerith");
   show_nothing();
   if (has_prompts()) unlock_prompts();

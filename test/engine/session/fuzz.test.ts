@@ -7,7 +7,17 @@ import { createEngine, type Engine, type Session } from '../../../src/index.js'
 import { isAlive, processFacts } from '../../../src/os/process/proc.js'
 import { until } from '../harness.js'
 import { endedScenes, endedStory, sceneStory, stoppedStory, type Disturbance, type Step } from './fuzz-grammar.js'
-import { askPlainBash, emptyDirectory, ORACLE_ENV, plainErrors, plainOutput, readState, type Story } from './oracle.js'
+import { programStory } from './fuzz-programs.js'
+import {
+  askPlainBash,
+  askSession as askEach,
+  emptyDirectory,
+  ORACLE_ENV,
+  plainErrors,
+  plainOutput,
+  readState,
+  type Story,
+} from './oracle.js'
 import { temporaryFolder } from '../../fixtures/folder.js'
 
 /** CERITH_FUZZ_RUNS=2000 CERITH_SEED=random looks longer, and elsewhere. */
@@ -92,7 +102,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
   const actual = await askSession(steps, dir)
   const told = expected.steps.filter((_, at) => at % 2 === 1)
   expect(actual.steps.map((step, at) => ({ ...steps[at], ...step }))).toEqual(
-    told.map((step, at) => ({ ...steps[at], ...step })),
+    told.map(({ code, stdout, stderr }, at) => ({ ...steps[at], code, stdout, stderr })),
   )
   expect(actual.state).toEqual(expected.state)
 }
@@ -111,4 +121,27 @@ test('SESS-01 scenes of everything that bash keeps from one command to the next'
 
 test('SESS-01 scenes in shells that end in between', async () => {
   await fc.assert(fc.asyncProperty(endedScenes, compare), { numRuns: RUNS })
+}, 3_600_000)
+
+test('SESS-01 pipelines and lists of programs, by the builtin and by bash in the session', async () => {
+  const compareWays = async (commands: readonly string[]): Promise<void> => {
+    const dir = join(home, 'place', 'work')
+    const expected = await askPlainBash(engine.shell.path, commands, dir, scratch)
+    for (const more of [{}, { input: '' }]) {
+      const actual = await askEach(engine, `f${++count}`, commands, dir, more)
+      // A session gives them where a pipeline comes last.
+      const shown = ({ steps }: Story): object[] =>
+        steps.map(({ stderr = '', stages, code, stdout }, at) => ({
+          command: commands[at],
+          code,
+          stdout,
+          stages: actual.steps[at]?.stages && stages,
+          // Stages of a pipeline speak in any order.
+          stderr: stderr.split('\n').toSorted(),
+        }))
+      expect([more, shown(actual)]).toEqual([more, shown(expected)])
+      expect(actual.state).toEqual(expected.state)
+    }
+  }
+  await fc.assert(fc.asyncProperty(programStory, compareWays), { numRuns: RUNS, endOnFailure: true })
 }, 3_600_000)

@@ -141,6 +141,7 @@ export const SEQUENCES: Readonly<Record<string, readonly (readonly string[])[]>>
   ],
   'exit codes': [
     ['false', 'echo $?', 'true', 'echo $?'],
+    ['false last', 'echo "$? $_"', 'false a "b c"', 'echo "$_ $? ${PIPESTATUS[@]}"', 'expr 0', 'echo "$_ $?"'],
     ['(exit 42)', 'echo $?'],
     ['bash -c "exit 300"', 'echo $?'],
     ['nosuchcommand_ 2>/dev/null', 'echo $?'],

@@ -9,6 +9,8 @@ export interface Step {
   readonly stdout: string
   /** As `plainErrors` has it. */
   readonly stderr?: string
+  /** `PIPESTATUS` */
+  readonly stages?: readonly number[]
 }
 
 export interface Story {
@@ -66,8 +68,8 @@ export async function askPlainBash(
   const script = join(scratch, 'script')
   writeFileSync(output, '')
   writeFileSync(errors, '')
-  const mark = `__oracle_mark "$_"`
-  const define = `__oracle_mark() { __oracle_status=$?; builtin printf '${SPELLED}%s${SPELLED}' "$__oracle_status" >>'${output}'; builtin printf '${SPELLED}%.0s' "$__oracle_status" >>'${errors}'; builtin return "$__oracle_status"; }`
+  const mark = `__oracle_mark "\${PIPESTATUS[@]}" "$_"`
+  const define = `__oracle_mark() { __oracle_status=$?; { builtin printf '${SPELLED}%s' "$__oracle_status"; builtin printf ' %s' "\${@:1:$#-1}"; builtin printf '${SPELLED}'; } >>'${output}'; builtin printf '${SPELLED}%.0s' "$__oracle_status" >>'${errors}'; builtin return "$__oracle_status"; }`
   // On the left side of a list a status sets off neither an ERR trap nor `set -e`, and stays for the next command.
   const lines = commands.map((command) => `${command}\n${mark} && builtin : "$_"\n`)
   writeFileSync(script, `${define}\ncd '${dir}'\n${lines.join('')}${PROBE}\n`)
@@ -97,11 +99,15 @@ export async function askPlainBash(
   rmSync(output)
   rmSync(errors)
   rmSync(script)
-  const steps = commands.map((_, at): Step => ({
-    stdout: plainOutput((parts[at * 2] ?? '').replaceAll(script, 'bash')),
-    code: parts[at * 2 + 1] === undefined ? null : Number(parts[at * 2 + 1]),
-    stderr: plainErrors((said[at] ?? '').replaceAll(script, 'bash')),
-  }))
+  const steps = commands.map((_, at): Step => {
+    const [code = null, ...stages] = parts[at * 2 + 1]?.split(' ').map(Number) ?? []
+    return {
+      stdout: plainOutput((parts[at * 2] ?? '').replaceAll(script, 'bash')),
+      code,
+      stderr: plainErrors((said[at] ?? '').replaceAll(script, 'bash')),
+      stages,
+    }
+  })
   return { steps, state: readProbe(parts.slice(commands.length * 2)) }
 }
 
@@ -111,16 +117,28 @@ export async function askSession(
   name: string,
   commands: readonly string[],
   dir: string,
+  more: { readonly input?: string } = {},
 ): Promise<Story> {
   emptyDirectory(dir)
   const session = await engine.session(name)
   try {
     const steps: Step[] = []
     for (const [at, command] of commands.entries()) {
-      const outcome = await session.run({ command, timeoutMs: 20_000, ...(at === 0 ? { cwd: dir } : {}) })
+      const outcome = await session.run({
+        command,
+        timeoutMs: 20_000,
+        clip: { kind: 'none' },
+        ...more,
+        ...(at === 0 ? { cwd: dir } : {}),
+      })
       if (outcome.end?.kind !== 'exit')
         throw new Error(`${JSON.stringify(command)} ended with ${JSON.stringify(outcome.end ?? outcome.refused)}`)
-      steps.push({ code: outcome.exitCode, stdout: plainOutput(outcome.stdout) })
+      steps.push({
+        code: outcome.exitCode,
+        stdout: plainOutput(outcome.stdout),
+        stderr: plainErrors(outcome.stderr),
+        ...(outcome.pipeStatus && { stages: outcome.pipeStatus }),
+      })
     }
     const probed = await session.run({ command: PROBE, clip: { kind: 'none' } })
     return { steps, state: readProbe(probed.stdout.split(SEPARATOR)) }
@@ -141,10 +159,14 @@ export async function readState(
  * a program that a signal ended (docs/sessions.md).
  */
 export function plainErrors(text: string): string {
-  return text
-    .replace(/\bline \d+: /g, '')
-    .replace(/\b\d{2,}\b/g, 'N')
-    .replace(/^(?:bash: +N )?(?:Killed|Terminated|Hangup|Segmentation fault)\b.*\n/gm, '')
+  return (
+    text
+      .replace(/\bline \d+: /g, '')
+      .replace(/\b\d{2,}\b/g, 'N')
+      .replace(/^(?:Killed|Terminated|Hangup|Segmentation fault)\b.*\n/gm, '')
+      // Of a pipeline a script tells of all stages.
+      .replace(/^(?:bash:)? +N +[A-Z].*\n/gm, '')
+  )
 }
 
 /**

@@ -22,7 +22,7 @@ export function commandHead(call: CallText, marks: Marks): string {
     // The usual one without a child, of which a CHLD trap would hear; or without a command, which a DEBUG trap would.
     const isChildless = call.status === 1 && typeof call.traps?.debug !== 'string'
     const leave = leaveStatus(call.status)
-    before.push(call.bare ? leave : hushed(`{ ${isChildless ? '! \\builtin :' : leave}; }`, call))
+    before.push(call.bare ? leave : hushed(`{ ${isChildless ? `! ${leaveArgument(call)}` : leave}; }`, call))
   }
   // On a line of its own where bash may not be able to parse the command: it drops the whole line.
   return before.length === 0 ? '' : `${before.join('; ')}${call.whole ? '; ' : '\n'}`
@@ -33,6 +33,9 @@ export function hushed(steps: string, call: CallText): string {
   const to = reportsTraps(call) ? UNHEARD : HUSHED
   return `${steps} ${to}${call.traceFd === null ? '' : ` ${call.traceFd}</dev/null`}`
 }
+
+const leaveArgument = ({ lastArgument }: CallText): string =>
+  `\\builtin :${lastArgument === null ? '' : ` ${quoteWord(lastArgument)}`}`
 
 export const leaveStatus = (status: number): string => `(\\builtin exit ${status}) && \\builtin :`
 
@@ -49,7 +52,7 @@ function beforeStatus(call: CallText, marks: Marks): string[] {
   if (call.verbose === 'yes') before.push('\\builtin set -v')
   if (typeof call.traps?.return === 'string') before.push(giveTrap(call.traps.return, 'RETURN', marks))
   // Behind that trap, whose name would be `$_`, and before the one that sees every command.
-  if (call.lastArgument !== null) before.push(`\\builtin : ${quoteWord(call.lastArgument)}`)
+  if (call.lastArgument !== null) before.push(leaveArgument(call))
   if (typeof call.traps?.debug === 'string') before.push(giveTrap(call.traps.debug, 'DEBUG', marks))
   if (call.xtrace) before.push('\\builtin set -x')
   return before
