@@ -399,6 +399,7 @@ class Ward {
     if (!this.exit && !this.why) this.why = why
     const polite = signal !== 9 && grace > 0
     if (!polite) this.forced = true
+    if (polite && signal === 15 && isShellOfSession(this.pid)) signalQuietly(this.pid, 'SIGHUP')
     for (const { pid } of this.members()) {
       signalQuietly(pid, polite ? signal : 9)
       if (polite) signalQuietly(pid, 'SIGCONT')
@@ -899,6 +900,19 @@ function sinceBoot() {
 
 function startTime(pid) {
   return hasProc ? (fromProc(String(pid))?.start ?? 0) : 0
+}
+
+/**
+ * The shell of a session ignores SIGTERM: it would go on with its list while what it waits for ends. Nothing else catches
+ * the signal that stops its commands (marks.ts).
+ */
+function isShellOfSession(pid) {
+  try {
+    const caught = /^SigCgt:\s+(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0'
+    return ((BigInt(`0x${caught}`) >> 54n) & 1n) === 1n
+  } catch {
+    return false
+  }
 }
 
 function groupAlive(pid) {

@@ -425,6 +425,19 @@ static void reserve_status(void) {
 
 /* ---- ending it ---- */
 
+/* The shell of a session ignores SIGTERM: it would go on with its list while what it waits for ends. Nothing else
+   catches the signal that stops its commands (marks.ts). */
+static bool is_shell_of_session(pid_t pid) {
+  enum { STOP = 55 };
+  char path[40], line[256];
+  unsigned long long caught = 0;
+  snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+  FILE *file = fopen(path, "re");
+  while (file && fgets(line, sizeof line, file)) if (sscanf(line, "SigCgt: %llx", &caught) == 1) break;
+  if (file) fclose(file);
+  return caught >> (STOP - 1) & 1;
+}
+
 static void begin_kill(int number, long long grace, const char *why) {
   if (!leader_gone && !kill_why[0]) snprintf(kill_why, sizeof kill_why, "%s", why);
   if (!leader_gone && !killing) usage_below(getpid(), &at_kill);
@@ -433,6 +446,7 @@ static void begin_kill(int number, long long grace, const char *why) {
     signal_descendants(getpid(), SIGKILL);
     kill_deadline = now_ms();
   } else {
+    if (number == SIGTERM && !leader_gone && is_shell_of_session(leader)) kill(leader, SIGHUP);
     signal_descendants(getpid(), number);
     /* A stopped process cannot act on the polite signal before it is continued. */
     signal_descendants(getpid(), SIGCONT);

@@ -515,8 +515,8 @@ static int run(WordList *list) {
   for (int at = 0, next; at < count && status >= 0; at = next) {
     for (next = at + 1; next < count && steps[next].joint == '|';) next++;
     if (length > 0 && is_skipped(steps[at].joint, status)) continue;
-    /* The session stops the command: what the handler would end must not begin. */
-    if (is_over || (length > 0 && first_pending_trap() >= 0)) break;
+    /* The session stops the command, or ends the shell: what the handler would end must not begin. */
+    if (is_over || terminating_signal || (length > 0 && first_pending_trap() >= 0)) break;
     status = run_stages(&steps[at], next - at, stages, length == 0, &before);
     length = next - at;
     is_over = was_interrupted() && ended_by == SIGINT;
@@ -525,8 +525,8 @@ static int run(WordList *list) {
   }
   sigprocmask(SIG_SETMASK, &before, NULL);
   if (status < 0) return decline(NOT_OURS);
-  /* With `set -e` bash leaves now, which is the answer. */
-  if (status == 0 || !exit_immediately_on_error) send_end(status, stages, length);
+  /* With `set -e`, or by such a signal, bash leaves now, which is the answer. */
+  if (!terminating_signal && (status == 0 || !exit_immediately_on_error)) send_end(status, stages, length);
   return status;
 }
 

@@ -57,6 +57,20 @@ describe.skipIf(!existsSync(BUILT))('a host that dies', () => {
     await until(() => processesNamed(seconds).length === 0, 'everything being gone')
   })
 
+  test('SIGKILL of the host ends the list of a session: nothing more of it begins', async () => {
+    const cwd = temporaryFolder()
+    for (const command of ['sleep SECONDS; touch late', 'x=1; sleep SECONDS | cat; touch late']) {
+      const host = await startHost(join(temporaryFolder(), 'state'), cwd)
+      const seconds = uniqueSeconds()
+      host.send({ verb: 'session', request: { command: command.replace('SECONDS', seconds) } })
+      await until(() => processesNamed(seconds).length > 0, 'the program')
+      const shell = processFacts(processesNamed(seconds)[0] as number)?.parent as number
+      process.kill(host.pid, 'SIGKILL')
+      await until(() => !isAlive(shell), 'the shell being gone')
+      expect(existsSync(join(cwd, 'late'))).toBe(false)
+    }
+  })
+
   test('F62 a host that simply exits leaves nothing either, and its folder is swept by the next engine', async () => {
     const stateDir = join(temporaryFolder(), 'state')
     const host = await startHost(stateDir, temporaryFolder())

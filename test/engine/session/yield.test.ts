@@ -1,5 +1,7 @@
 /** A session's command that takes too long becomes a job; the session does not wait for it. */
+import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../../fixtures/folder.js'
 import { makeGate } from '../../fixtures/gate.js'
 import { testEngine } from '../harness.js'
 
@@ -61,5 +63,21 @@ describe('a session that yields', () => {
     const job = await engine.job(outcome.id as string)
     expect((await job.kill()).info.status).toBe('killed')
     expect((await session.run({ command: 'echo alive' })).stdout).toBe('alive\n')
+  })
+
+  test.each(
+    (['auto', 'plain'] as const).flatMap((tier) =>
+      ['sleep 600; touch late', 'uname; sleep 600 | cat; touch late', 'y=1; sleep 600; : >late'].map(
+        (command) => [tier, command] as const,
+      ),
+    ),
+  )('nothing of its list begins when the job is killed (%s): %s', async (tier, command) => {
+    const cwd = temporaryFolder()
+    const engine = await testEngine({ cwd, tier })
+    const session = await engine.session()
+    await session.run({ command: ':' })
+    const job = await engine.job((await session.run({ command, yieldMs: 150 })).id as string)
+    expect((await job.kill()).info).toMatchObject({ status: 'killed', end: { kind: 'kill', forced: false } })
+    expect(readdirSync(cwd)).toEqual([])
   })
 })
