@@ -415,18 +415,12 @@ static bool starts_by_itself(const char *name) {
   return starts;
 }
 
-/* What cannot be started behind others is told as bash tells it: those cannot be declined any more. */
-static int say_why(const Step *step, const char *path, int why) {
+/* What cannot be started behind others is told as bash tells it, and where: those cannot be declined any more. */
+static int say_why(const Step *step, const Ends *ends, const char *path, int why) {
   bool is_there = path && why == ENOENT && access(path, F_OK) == 0;
-  if (step->errors != 'n') {
-    say("bash: ");
-    say(path ? path : *step->words);
-    say(is_there ? ": cannot execute: required file not found\n" : path ? ": " : ": command not found\n");
-    if (path && !is_there) {
-      say(strerror(why));
-      say("\n");
-    }
-  }
+  const char *words = is_there ? "cannot execute: required file not found" : path ? strerror(why) : "command not found";
+  int to = step->errors != 'm' ? 2 : ends->out >= 0 ? ends->out : 1;
+  if (step->errors != 'n') dprintf(to, "bash: %s: %s\n", path ? path : *step->words, words);
   return path && why != ENOENT ? 126 : 127;
 }
 
@@ -442,7 +436,7 @@ static int run_stages(const Step *steps, int count, int *stages, bool is_first, 
     const Ends ends = {in, next[1]};
     pids[at] = is_joined && path ? start(path, &steps[at], &ends, before) : -1;
     bool is_declined = pids[at] < 0 && at == 0 && is_first;
-    if (pids[at] < 0 && !is_declined) stages[at] = say_why(&steps[at], path, errno);
+    if (pids[at] < 0 && !is_declined) stages[at] = say_why(&steps[at], &ends, path, errno);
     free(path);
     if (in >= 0) close(in);
     if (next[1] >= 0) close(next[1]);
@@ -946,8 +940,7 @@ static int refuse(void) {
 
 static int cerith(WordList *words) {
   if (*mark == '\0') return words ? set_up(words) : refuse();
-  if (!is_typed()) return refuse();
-  if (!words) return refuse();
+  if (!is_typed() || !words) return refuse();
   const char *what = words->word->word;
   if (strcmp(what, ",") == 0) return source_only(words->next);
   if (strcmp(what, "-") == 0) return repair();

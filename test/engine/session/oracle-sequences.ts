@@ -141,6 +141,15 @@ export const SEQUENCES: Readonly<Record<string, readonly (readonly string[])[]>>
   ],
   'exit codes': [
     ['false', 'echo $?', 'true', 'echo $?'],
+    [
+      'true "two  words *"',
+      'echo "$_"',
+      'nosuch 2>/dev/null | cat',
+      'echo "$_"',
+      'trap : USR1; true trapped; trap - USR1',
+      'seq 1 | { cat; }',
+      'echo "$_"',
+    ],
     ['false last', 'echo "$? $_"', 'false a "b c"', 'echo "$_ $? ${PIPESTATUS[@]}"', 'expr 0', 'echo "$_ $?"'],
     ['(exit 42)', 'echo $?'],
     ['bash -c "exit 300"', 'echo $?'],

@@ -172,10 +172,7 @@ export class NativeCall implements CallControl, Sinks, ReportReceiver, Waiting {
     this.#conclude(follow())
   }
 
-  async #again(): Promise<null> {
-    await this.#site.again(this.#request, this.#call)
-    return null
-  }
+  readonly #again = (): Promise<null> => this.#site.again(this.#request, this.#call).then(() => null)
 
   #conclude(outcome: Promise<Outcome | null>): void {
     outcome.then(

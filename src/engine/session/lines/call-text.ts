@@ -93,20 +93,9 @@ export interface CallText extends TextNeeds {
   readonly repairBuiltins: boolean
 }
 
-/**
- * A plain command on the streams that the shell has, of which nothing depends on the moment:
- * the same text does it again.
- */
+/** Of what the builtin does: nothing depends on the moment, and the same text does it again on the same streams. */
 export function isRepeatable(call: CallText): boolean {
-  return (
-    isPlain(call) &&
-    call.stdin === '/dev/null' &&
-    !call.merged &&
-    call.redirects.length === 0 &&
-    call.dumpFirst === null &&
-    call.stages === null &&
-    call.lastArgument === null
-  )
+  return isPlain(call) && !call.merged && call.redirects.length === 0 && call.dumpFirst === null
 }
 
 export function reportsTraps(call: CallText): boolean {
