@@ -69,7 +69,7 @@ export async function askPlainBash(
   writeFileSync(output, '')
   writeFileSync(errors, '')
   const mark = `__oracle_mark "\${PIPESTATUS[@]}" "$_"`
-  const define = `__oracle_mark() { __oracle_status=$?; { builtin printf '${SPELLED}%s' "$__oracle_status"; builtin printf ' %s' "\${@:1:$#-1}"; builtin printf '${SPELLED}'; } >>'${output}'; builtin printf '${SPELLED}%.0s' "$__oracle_status" >>'${errors}'; builtin return "$__oracle_status"; }`
+  const define = `__oracle_mark() { __oracle_status=$?; __oracle_stages=("\${@:1:$#-1}"); builtin printf %b '${SPELLED}' "$__oracle_status" "\${__oracle_stages[@]/#/ }" '${SPELLED}' >>'${output}'; builtin printf '${SPELLED}%.0s' "$__oracle_status" >>'${errors}'; builtin return "$__oracle_status"; }`
   // On the left side of a list a status sets off neither an ERR trap nor `set -e`, and stays for the next command.
   const lines = commands.map((command) => `${command}\n${mark} && builtin : "$_"\n`)
   writeFileSync(script, `${define}\ncd '${dir}'\n${lines.join('')}${PROBE}\n`)
