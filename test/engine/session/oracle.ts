@@ -165,7 +165,7 @@ export function plainErrors(text: string): string {
       .replace(/\b\d{2,}\b/g, 'N')
       .replace(/^(?:Killed|Terminated|Hangup|Segmentation fault)\b.*\n/gm, '')
       // Of a pipeline a script tells of all stages.
-      .replace(/^(?:bash:)? +N +[A-Z].*\n/gm, '')
+      .replace(/^(?:bash:)? +N +[A-Z|].*\n/gm, '')
   )
 }
 
@@ -174,7 +174,7 @@ export function plainErrors(text: string): string {
  * file a mistake is, and a session has other files.
  */
 export function plainOutput(text: string): string {
-  const plain = text.replace(/^bash: line \d+: /gm, 'bash: ')
+  const plain = text.replace(/\bbash: line \d+: /g, 'bash: ')
   return /__oracle|builtin : "\$_"/.test(plain)
     ? plain
         .split('\n')
