@@ -418,7 +418,8 @@ static bool starts_by_itself(const char *name) {
 /* What cannot be started behind others is told as bash tells it, and where: those cannot be declined any more. */
 static int say_why(const Step *step, const Ends *ends, const char *path, int why) {
   bool is_there = path && why == ENOENT && access(path, F_OK) == 0;
-  const char *words = is_there ? "cannot execute: required file not found" : path ? strerror(why) : "command not found";
+  const char *words = is_there ? "cannot execute: required file not found"
+      : path ? strerror(why) : "command not found";
   int to = step->errors != 'm' ? 2 : ends->out >= 0 ? ends->out : 1;
   if (step->errors != 'n') dprintf(to, "bash: %s: %s\n", path ? path : *step->words, words);
   return path && why != ENOENT ? 126 : 127;
@@ -818,8 +819,8 @@ static int repair(void) {
 static void show_nothing(void) {
   char *options = which_set_flags();
   if (strpbrk(options, "xv")) {
-    char name[sizeof "__cerith_v" + 8] = "__cerith_v";
-    strncat(name, nonce, 8);
+    char name[sizeof "__cerith_v" + 8];
+    snprintf(name, sizeof name, "__cerith_v%.8s", nonce);
     bind_variable(name, options, 0);
     change_flag('x', '+');
     change_flag('v', '+');
@@ -829,8 +830,8 @@ static void show_nothing(void) {
 
 /* A line of the session's behind the command has noted what `$_` was (`command-file.ts`, own 'k'). */
 static void note_noted_argument(void) {
-  char text[64] = "${__cerith_k";
-  strcat(strncat(text, nonce, 8), "[1]-$_}");
+  char text[64];
+  snprintf(text, sizeof text, "${__cerith_k%.8s[1]-$_}", nonce);
   char *noted = expand_string_to_string(text, DOUBLE_QUOTED);
   note_argument(noted);
   free(noted);
