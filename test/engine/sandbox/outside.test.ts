@@ -90,6 +90,18 @@ describe.skipIf(!canConfine)('one command outside the sandbox', () => {
     },
   )
 
+  test('what starts programs by vfork stands still as well, also when it is met between a vfork and its exec', async () => {
+    const { engine } = await ground()
+    engine.setAsk(async () => 'once')
+    // Debian's sh starts programs by vfork.
+    const job = await engine.start({
+      command: "sh -c 'for i in 1 2 3 4; do (while :; do /bin/true; done) & done; wait'",
+    })
+    for (let round = 0; round < 30; round++)
+      expect((await engine.run({ command: 'true', outside: 'because' })).status).toBe('completed')
+    await job.kill()
+  })
+
   test('a command that is started while a person thinks begins only after the one outside has ended', async () => {
     const { engine, work } = await ground()
     const other = await ground()

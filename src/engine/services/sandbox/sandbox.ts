@@ -15,6 +15,7 @@ import { needsHelper } from '../../../os/helper/file.js'
 import { ROOM_GONE, type Launcher, type Pipe, type Ward } from '../../../os/helper/launcher.js'
 import { processesOf } from '../../../os/helper/processes.js'
 import { isStopped, signalProcess } from '../../../os/process/proc.js'
+import { pause } from '../../../os/process/clock.js'
 import { makeMemoryDirectory } from '../../../os/files/memory-dir.js'
 import { ensurePrivateDirectory } from '../../../os/files/state-dir.js'
 import { RoomBuilder, type BuiltRoom, type SandboxParts } from './builder.js'
@@ -36,6 +37,8 @@ const MAX_JOBS = 1_000
 /** How long everything in the rooms may take to stand still, and how many lists in a row must show it. */
 const STILL_MS = 3_000
 const STILL_LISTS = 3
+/** A child of vfork that was stopped before its exec holds its parent where no signal stops it: both go on once more. */
+const STUCK_MS = 100
 
 export class Sandbox {
   readonly #parts: SandboxParts
@@ -105,20 +108,27 @@ export class Sandbox {
     const before = this.#thawed
     const now = new Promise<void>((resolve) => (thaw = resolve))
     this.#thawed = before.then(() => now)
-    const goOn = (): void => {
+    const moveOn = (): void => {
       for (const pid of stopped) signalProcess(pid, 'SIGCONT')
-      thaw()
+      stopped.clear()
     }
-    const until = performance.now() + STILL_MS
+    const goOn = (): void => (moveOn(), thaw())
+    const began = performance.now()
+    let tries = 1
     // A list is read process by process: what forks meanwhile is on one of the next, and more than one must say so.
     for (let still = 0; still < STILL_LISTS;) {
       still = this.#stopAll(stopped) ? still + 1 : 0
       if (still > 0) continue
-      if (performance.now() > until) {
+      const ms = performance.now() - began
+      if (ms > STILL_MS) {
         goOn()
         return null
       }
-      await new Promise((resolve) => setTimeout(resolve, 1))
+      if (ms > tries * STUCK_MS) {
+        moveOn()
+        tries += 1
+      }
+      await pause(1)
     }
     return goOn
   }
