@@ -217,6 +217,8 @@ function waiting(socket) {
     socket.waiting = new Set()
     socket.once('close', () => {
       for (const { out } of socket.waiting) out?.destroy()
+      requests -= socket.waiting.size
+      socket.waiting.clear()
     })
   }
   return socket.waiting
@@ -230,9 +232,14 @@ const web = createServer({ insecureHTTPParser: false }, async (asked, answer) =>
   const { socket } = asked
   const calls = waiting(socket)
   if (calls.size >= MAX_PIPELINED) return socket.destroy()
+  // One that waits for its name counts already: it holds as much.
+  if (requests >= MAX_REQUESTS) return say(503, 'cerith: too many requests at once')
   const call = { out: null }
   calls.add(call)
-  answer.on('close', () => calls.delete(call))
+  requests += 1
+  answer.on('close', () => {
+    if (calls.delete(call)) requests -= 1
+  })
   try {
     const { expected } = socket
     const target = expected
@@ -251,7 +258,6 @@ const web = createServer({ insecureHTTPParser: false }, async (asked, answer) =>
       )
     const address = await allowed(target.hostname, port)
     if (socket.destroyed) return
-    if (requests >= MAX_REQUESTS) return say(503, 'cerith: too many requests at once')
     const headers = Object.fromEntries(Object.entries(asked.headers).filter(([name]) => !HOP.has(name)))
     const out = httpRequest(
       {
@@ -270,13 +276,9 @@ const web = createServer({ insecureHTTPParser: false }, async (asked, answer) =>
       },
     )
     call.out = out
-    requests += 1
     out.on('error', () => {})
-    out.on('close', () => {
-      requests -= 1
-      // Also when it changed the protocol instead of answering.
-      if (!answer.headersSent) say(502, 'cerith: the host does not answer')
-    })
+    // Also when it changed the protocol instead of answering.
+    out.on('close', () => answer.headersSent || say(502, 'cerith: the host does not answer'))
     asked.pipe(out)
   } catch (error) {
     say(error.refused ? 403 : 502, `cerith: ${error.message}`)

@@ -25,7 +25,10 @@ async function proxy(rules: string[], answers: string[][] = [], part = 1): Promi
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const resolver = `import dns from 'node:dns/promises'; import { syncBuiltinESMExports } from 'node:module'
     const answers = ${JSON.stringify(answers)}
-    dns.lookup = async () => (answers.shift() ?? []).map((address) => ({ address }))
+    dns.lookup = async () => {
+      const found = answers.shift() ?? []
+      return found[0] === 'never' ? new Promise(() => {}) : found.map((address) => ({ address }))
+    }
     import { Socket } from 'node:net'
     const patience = Socket.prototype.setTimeout
     Socket.prototype.setTimeout = function (ms, ...more) {
@@ -253,6 +256,20 @@ describe('the proxy of a room', () => {
     await vi.waitFor(() => expect(alive.size).toBe(1000), { timeout: 60_000, interval: 200 })
     expect(await talk(tried, get(at, '/'))).toContain('503')
     expect(alive.size).toBe(1000)
+  }, 90_000)
+
+  test('requests whose name is not resolved yet count among them, until their client has gone', async () => {
+    const tried = await proxy(
+      ['.name.test'],
+      Array.from({ length: 1000 }, () => ['never']),
+    )
+    const many = get('a.name.test', '/').replace('close', 'keep-alive').repeat(100)
+    const crowd = Array.from({ length: 10 }, () => connect(tried.port, '127.0.0.1').on('error', () => {}))
+    for (const one of crowd) one.write(many)
+    const ask = (): Promise<string> => talk(tried, get('b.name.test', '/'))
+    await vi.waitFor(async () => expect(await ask()).toContain('503'), { timeout: 60_000, interval: 200 })
+    for (const one of crowd) one.destroy()
+    await vi.waitFor(async () => expect(await ask()).toContain('could not be resolved'), 20_000)
   }, 90_000)
 
   test('a flood is bounded: connections, requests before an answer, the first record of TLS', async () => {
