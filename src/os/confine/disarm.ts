@@ -9,13 +9,16 @@ import { factsBeneath, namesBeneath, textBeneath, writeBeneath } from './beneath
 
 const MAX_LEVELS = 5
 const MAX_MODULES = 50
+/** Those beyond are found one by one, as far as repositories are looked for at all. */
+const MAX_DIRECTORIES = 1_000
 
 /** The directory of a repository, and those of its submodules in it. */
 export function repositoriesAt(root: string, dot: string): string[] {
   const found = [dot]
+  let left = MAX_DIRECTORIES
   const look = (directory: string, levels: number): void => {
     for (const name of namesBeneath(root, directory)) {
-      if (levels === 0 || found.length > MAX_MODULES) return
+      if (levels === 0 || found.length > MAX_MODULES || left-- <= 0) return
       const path = join(directory, name)
       if (factsBeneath(root, join(path, 'HEAD'))) {
         found.push(path)

@@ -27,6 +27,9 @@ interface Watched {
 
 const NOTHING: Found[] = []
 
+/** So many are told one by one: what a command made in thousands would be all that its reader gets. */
+const MOST_TOLD = 50
+
 const BEYOND =
   'commands made more directories than are looked into for repositories, so `git` in one of the others may run what they put there'
 
@@ -104,7 +107,7 @@ export class Quarantine {
   leave(): void {
     if (--this.#busy > 0) return
     this.#stopLooking()
-    this.#late.push(...this.look())
+    this.#late.push(...this.#look())
   }
 
   /** What is found is told with the next outcome. */
@@ -138,6 +141,13 @@ export class Quarantine {
   }
 
   look(): Found[] {
+    const found = this.#look()
+    if (found.length <= MOST_TOLD) return found
+    const others = `${found.length - MOST_TOLD} more`
+    return [...found.slice(0, MOST_TOLD), { path: others, movedTo: null, why: 'names and repositories like these' }]
+  }
+
+  #look(): Found[] {
     if (this.#late.length === 0 && this.#made.size === 0 && !this.#nested.isTime() && !this.#hasNews()) return NOTHING
     return [...this.#late.splice(0), ...this.#newNames(), ...this.#newRepositories()]
   }

@@ -93,15 +93,16 @@ export class NestedRepositories {
 
   #find(tell: (dot: string) => void): void {
     let left = this.#most
+    const isLeft = (): boolean => left-- > 0
     const look = (directory: string, levels: number): void => {
       const { dots, directories } = this.#holdings(directory, levels > 0)
-      for (const dot of dots) for (const one of [dot, ...repositoriesOf(dot)]) tell(one)
-      for (const path of directories) if (left-- > 0) look(path, levels - 1)
+      for (const dot of dots) for (const one of [dot, ...repositoriesOf(dot, isLeft)]) tell(one)
+      for (const path of directories) if (isLeft()) look(path, levels - 1)
     }
     for (const root of this.#roots) {
       look(root, LEVELS)
       // Its own is protected, or watched for; what it keeps is not.
-      for (const one of repositoriesOf(join(root, '.git'))) tell(one)
+      for (const one of repositoriesOf(join(root, '.git'), isLeft)) tell(one)
     }
     this.isBeyond = left < 0
   }
@@ -133,18 +134,19 @@ interface Holdings {
 }
 
 /**
- * Worktrees and submodules that a repository keeps, wherever their files are: git outside believes a `config.worktree`, and runs the
- * hooks of a submodule that is checked out later.
+ * Worktrees and submodules that a repository keeps, wherever their files are: git outside believes a `config.worktree`,
+ * and runs the hooks of a submodule that is checked out later. `isLeft`: whether one more directory may be looked at.
  */
-function repositoriesOf(dot: string): string[] {
+function repositoriesOf(dot: string, isLeft: () => boolean): string[] {
   if (!exists(join(dot, 'HEAD'))) return []
   const modules = (directory: string, levels: number): string[] =>
     directoriesIn(directory).flatMap((path) => {
+      if (!isLeft()) return []
       // One that is not whole yet counts: the rest may come with a later command.
       if (['HEAD', 'hooks', 'config'].some((name) => exists(join(path, name)))) return [path]
       return levels > 1 ? modules(path, levels - 1) : []
     })
-  return [...directoriesIn(join(dot, 'worktrees')), ...modules(join(dot, 'modules'), MODULE_LEVELS)]
+  return [...directoriesIn(join(dot, 'worktrees')).filter(isLeft), ...modules(join(dot, 'modules'), MODULE_LEVELS)]
 }
 
 /** Of a `.git` that is a file or a link; 0 for a directory. */

@@ -109,3 +109,25 @@ test('a command that hides a repository among more directories than are looked i
   quarantine.leave()
   expect(quarantine.look().map(({ why }) => why)).toEqual([expect.stringContaining('more directories than')])
 })
+
+test('directories that a repository keeps for submodules and worktrees count among those that are looked into', () => {
+  for (const name of ['modules', 'worktrees']) {
+    const root = join(temporaryFolder(), 'root')
+    const dot = join(root, 'sub', '.git')
+    mkdirSync(dot, { recursive: true })
+    writeFileSync(join(dot, 'HEAD'), 'ref: refs/heads/main')
+    const nested = new NestedRepositories([root], 10)
+    for (let at = 0; at < 12; at++) mkdirSync(join(dot, name, `d${at}`), { recursive: true })
+    nested.look()
+    expect([name, nested.isBeyond]).toEqual([name, true])
+  }
+})
+
+test('of what a command made in thousands some are told one by one, and how many the others are', () => {
+  const { root, quarantine } = ground()
+  quarantine.enter()
+  for (let at = 0; at < 60; at++) mkdirSync(join(root, `d${at}`, '.git'), { recursive: true })
+  quarantine.leave()
+  const told = quarantine.look()
+  expect([told.length, told.at(-1)?.path]).toEqual([51, '10 more'])
+})
