@@ -136,14 +136,18 @@ function placesOf(path: string, machine: Machine): string[] {
 
 function addRepository(dot: string, repository: string, wanted: Set<string>, machine: Machine, depth = 0): void {
   for (const name of GIT_NAMES) wanted.add(join(dot, name))
-  for (const name of HOOKS)
-    for (const path of readByHook(machine.text(join(dot, `hooks/${name}`)) ?? ''))
-      if (!path.startsWith('/') && isBelow(join(repository, path), repository)) wanted.add(join(repository, path))
+  addReadByHooks(join(dot, 'hooks'), repository, wanted, machine)
   for (const module of modulesIn(join(dot, 'modules'), machine, MAX_DEPTH))
     if (depth < MAX_DEPTH) addRepository(module, repository, wanted, machine, depth + 1)
   for (const worktree of machine.directories(join(dot, 'worktrees')))
     for (const name of ['config.worktree', 'commondir']) wanted.add(join(dot, `worktrees/${worktree}/${name}`))
   for (const name of ['config', 'config.worktree']) addNamed(join(dot, name), repository, wanted, machine, 0)
+}
+
+function addReadByHooks(hooks: string, repository: string, wanted: Set<string>, machine: Machine): void {
+  for (const name of HOOKS)
+    for (const path of readByHook(machine.text(join(hooks, name)) ?? ''))
+      if (!path.startsWith('/') && isBelow(join(repository, path), repository)) wanted.add(join(repository, path))
 }
 
 /** What a hook that pre-commit or lefthook installed reads; without one these are files like any other. */
@@ -169,6 +173,8 @@ function addNamed(file: string, repository: string, wanted: Set<string>, machine
     const wantedPath = nameOf(named) === '_' ? parentOf(named) : named
     if (wantedPath === repository || isInside(repository, wantedPath)) continue
     wanted.add(wantedPath)
+    // It may be the directory of the hooks.
+    if (!isInclude) addReadByHooks(wantedPath, repository, wanted, machine)
     if (isInclude && depth < MAX_DEPTH) addNamed(named, repository, wanted, machine, depth + 1)
   }
 }

@@ -40,6 +40,7 @@ prepare() { :; }
 . "$here/attack-cases.sh"
 . "$here/later-cases.sh"
 . "$here/further-cases.sh"
+. "$here/fifth-cases.sh"
 stop_helpers
 rm -rf "$scratch"
 echo "$profile: $held held, $crossed crossed, $skipped not played, $wrong not as expected"

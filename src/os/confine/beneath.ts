@@ -81,16 +81,18 @@ export function writeBeneath(root: string, path: string, text: string): void {
 export function setAside(root: string, path: string, stateDir: string): string {
   const name = basename(path)
   const mark = `${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`
+  // A name that is as long as names can be has no room for the mark.
+  const known = name.slice(0, 60)
   // A process that stands in what is moved goes with it: a state directory inside the root would be open to it from there.
   const away = isInside(stateDir, root)
     ? null
-    : join(ensurePrivateDirectory(join(stateDir, 'quarantine')), `${mark}-${name}`)
+    : join(ensurePrivateDirectory(join(stateDir, 'quarantine')), `${mark}-${known}`)
   const moved = within(root, dirname(path), (held) =>
     allowing(held, name, () => {
       if (away !== null && isRenamed(`${held}/${name}`, away)) return away
       // A new name beside it, which no program looks for.
-      renameSync(`${held}/${name}`, `${held}/${name}.quarantined-${mark}`)
-      return join(dirname(path), `${name}.quarantined-${mark}`)
+      renameSync(`${held}/${name}`, `${held}/${known}.quarantined-${mark}`)
+      return join(dirname(path), `${known}.quarantined-${mark}`)
     }),
   )
   if (moved === null) throw new Error('its directory was exchanged')
