@@ -15,4 +15,6 @@ export interface Machine {
   directories(directory: string): readonly string[]
   /** The text of a small file; null where there is none. */
   text(path: string): string | null
+  /** Where else these paths are seen, because a file system is mounted more than once. */
+  elsewhere(paths: readonly string[]): readonly string[]
 }

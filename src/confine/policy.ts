@@ -181,7 +181,7 @@ function hiddenPaths(options: SandboxOptions, places: Places, machine: Machine):
           ...([places.home, ...places.roots].some((one) => isInside(one, home)) ? secretsOf(home, machine) : [home]),
         )
   }
-  return unique(
+  const hidden = unique(
     wanted.flatMap((path) => {
       // Its directory may be reached through links; the name itself is hidden as it stands
       // there, and so is what it leads to.
@@ -191,6 +191,7 @@ function hiddenPaths(options: SandboxOptions, places: Places, machine: Machine):
       return target === null || target === '/' || isDevice(target, machine) ? [place] : [place, target]
     }),
   )
+  return unique([...hidden, ...machine.elsewhere(hidden)])
 }
 
 /** A history that is kept nowhere is a link to /dev/null, which every command needs. */

@@ -63,5 +63,6 @@ export function tree(lines: readonly string[]): Machine {
     names,
     directories: (directory) => names(directory).filter((name) => itself(join(directory, name))?.kind === 'directory'),
     text: (path) => (itself(path)?.kind === 'file' ? (itself(path)?.text ?? null) : null),
+    elsewhere: () => [],
   }
 }

@@ -4,6 +4,7 @@ import { exposures } from '../../confine/exposure.js'
 import type { FileKind, Machine } from '../../confine/machine.js'
 import type { SandboxOptions } from '../../contract/sandbox.js'
 import { readSmall } from './beneath.js'
+import { otherPlacesOf } from './mounts.js'
 import { attempt } from '../../contract/attempt.js'
 
 export const thisMachine: Machine = {
@@ -29,6 +30,7 @@ export const thisMachine: Machine = {
     return all.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
   },
   text: readSmall,
+  elsewhere: otherPlacesOf,
 }
 
 /** Most names that a policy asks about are not there: an exception for each would be most of the look. */

@@ -1,16 +1,10 @@
 /** Why a try cannot be laid over these directories, in words that name what is in the way. */
-import { readFileSync } from 'node:fs'
 import { isBelow } from '../../contract/names/inside.js'
-import { attempt } from '../../contract/attempt.js'
 import { ShellError } from '../../contract/errors.js'
 import { roomFailureOf } from '../helper/room-error.js'
+import { holderOf, mountsNow } from './mounts.js'
 import { tryBusy } from './try-helper.js'
 import type { TryFolder } from './try-store.js'
-
-interface Mount {
-  readonly place: string
-  readonly type: string
-}
 
 /** `error`: what the helper said. */
 export function tryRefusal(error: ShellError, { dir, record }: TryFolder): ShellError {
@@ -44,21 +38,4 @@ export function noTryHere(): ShellError {
 
 function unavailable(message: string, hint: string): ShellError {
   return new ShellError('SANDBOX_UNAVAILABLE', message, hint)
-}
-
-function holderOf(path: string, mounts: readonly Mount[]): Mount | undefined {
-  return mounts
-    .filter(({ place }) => place === path || isBelow(path, place))
-    .sort((a, b) => a.place.length - b.place.length)
-    .at(-1)
-}
-
-function mountsNow(): Mount[] {
-  const text = attempt(() => readFileSync('/proc/self/mountinfo', 'utf8'), '')
-  return text.split('\n').flatMap((line) => {
-    const words = line.split(' ')
-    const type = words[words.indexOf('-') + 1]
-    const place = words[4]?.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
-    return place && type ? [{ place, type }] : []
-  })
 }
