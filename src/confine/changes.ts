@@ -164,8 +164,9 @@ function isProtected(root: string, relative: string, takesAway: boolean, listed:
 /** Those that the paths name: a directory stands for everything below it. `cwd`: what relative ones count from. */
 export function chosen(entries: readonly Entry[], paths: readonly string[] | undefined, cwd: string): Entry[] {
   if (!paths || paths.length === 0) return [...entries]
-  // As it was typed, or as it was shown.
+  // As it was typed, or as it was shown. An empty word, as of an unset variable, names nothing.
   const wanted = paths
+    .filter((path) => path !== '')
     .map((path) => (path.startsWith('/') ? join('/', path) : join(cwd, path)))
     .flatMap((path) => [path, shownPath(bytesOf(path))])
   return entries.filter(({ change }) => wanted.some((path) => isInside(change.path, path)))
