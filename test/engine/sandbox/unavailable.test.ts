@@ -57,6 +57,15 @@ describe.skipIf(!canConfine)('without user namespaces', () => {
     expect([weaker.status, weaker.stdout]).toEqual([0, 'in\n'])
   })
 
+  test('what is hidden is hidden as well where its file system is mounted a second time', () => {
+    const twice = 'mkdir ../.ssh && echo secret >../.ssh/id && echo open >../file && mount --bind .. /mnt'
+    for (const tier of ['rooms', 'landlock']) {
+      const look = 'cat /mnt/file; cat /mnt/.ssh/id; ls /mnt/state'
+      const run = within(twice, 'run', '--sandbox', '--set', `sandbox.tier=${tier}`, '--', 'bash', '-c', look)
+      expect([tier, run.stdout]).toEqual([tier, 'open\n'])
+    }
+  })
+
   test('the weaker sandbox is taken where it was asked for, and holds', () => {
     const weaker = ['--set', 'sandbox.unavailable=weaker']
     const run = within(
