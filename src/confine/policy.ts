@@ -191,7 +191,9 @@ function hiddenPaths(options: SandboxOptions, places: Places, machine: Machine):
       return target === null || target === '/' || isDevice(target, machine) ? [place] : [place, target]
     }),
   )
-  return unique([...hidden, ...machine.elsewhere(hidden)])
+  // Of the home all of it: what is dead in its view, as sockets are, would be alive there.
+  const homes = machine.elsewhere([places.home]).filter((one) => !places.roots.some((root) => isInside(one, root)))
+  return unique([...hidden, ...machine.elsewhere(hidden), ...homes])
 }
 
 /** A history that is kept nowhere is a link to /dev/null, which every command needs. */
