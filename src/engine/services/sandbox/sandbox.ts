@@ -14,7 +14,7 @@ import { exposedHere, thisMachine } from '../../../os/confine/machine.js'
 import { needsHelper } from '../../../os/helper/file.js'
 import { ROOM_GONE, type Launcher, type Pipe, type Ward } from '../../../os/helper/launcher.js'
 import { processesOf } from '../../../os/helper/processes.js'
-import { isStopped, signalProcess } from '../../../os/process/proc.js'
+import { childrenOf, isStopped, signalProcess } from '../../../os/process/proc.js'
 import { pause } from '../../../os/process/clock.js'
 import { makeMemoryDirectory } from '../../../os/files/memory-dir.js'
 import { ensurePrivateDirectory } from '../../../os/files/state-dir.js'
@@ -37,8 +37,8 @@ const MAX_JOBS = 1_000
 /** How long everything in the rooms may take to stand still, and how many lists in a row must show it. */
 const STILL_MS = 3_000
 const STILL_LISTS = 3
-/** A child of vfork that was stopped before its exec holds its parent where no signal stops it: both go on once more. */
-const STUCK_MS = 100
+/** A child of vfork that was stopped before its exec holds its parent where no signal stops it: the child goes on then. */
+const STUCK_MS = 50
 
 export class Sandbox {
   readonly #parts: SandboxParts
@@ -108,42 +108,39 @@ export class Sandbox {
     const before = this.#thawed
     const now = new Promise<void>((resolve) => (thaw = resolve))
     this.#thawed = before.then(() => now)
-    const moveOn = (): void => {
+    const goOn = (): void => {
       for (const pid of stopped) signalProcess(pid, 'SIGCONT')
-      stopped.clear()
+      thaw()
     }
-    const goOn = (): void => (moveOn(), thaw())
     const began = performance.now()
-    let tries = 1
     // A list is read process by process: what forks meanwhile is on one of the next, and more than one must say so.
     for (let still = 0; still < STILL_LISTS;) {
-      still = this.#stopAll(stopped) ? still + 1 : 0
+      const moving = this.#stopAll(stopped)
+      still = moving.length === 0 ? still + 1 : 0
       if (still > 0) continue
       const ms = performance.now() - began
       if (ms > STILL_MS) {
         goOn()
         return null
       }
-      if (ms > tries * STUCK_MS) {
-        moveOn()
-        tries += 1
-      }
+      if (ms > STUCK_MS)
+        for (const child of moving.flatMap(childrenOf)) if (stopped.has(child)) signalProcess(child, 'SIGCONT')
       await pause(1)
     }
     return goOn
   }
 
-  /** Whether all of them stood still before. */
-  #stopAll(stopped: Set<number>): boolean {
-    let still = true
+  /** Those that did not stand still before. */
+  #stopAll(stopped: Set<number>): number[] {
+    const moving: number[] = []
     for (const ward of this.#wards.keys())
       for (const pid of processesOf(ward)) {
         if (isStopped(pid)) continue
-        still = false
         signalProcess(pid, 'SIGSTOP')
         stopped.add(pid)
+        moving.push(pid)
       }
-    return still
+    return moving
   }
 
   async #started(start: () => Promise<Ward>, named: boolean, room: () => BuiltRoom): Promise<Ward> {
