@@ -37,7 +37,7 @@ const MAX_JOBS = 1_000
 /** How long everything in the rooms may take to stand still, and how many lists in a row must show it. */
 const STILL_MS = 3_000
 const STILL_LISTS = 3
-/** A child of vfork that was stopped before its exec holds its parent where no signal stops it: the child goes on then. */
+/** A child of vfork that was stopped before its exec holds its parent where no signal stops it: then it goes on. */
 const STUCK_MS = 50
 
 export class Sandbox {
