@@ -40,9 +40,9 @@ export class Wire {
       try {
         read(chunk)
       } catch (error) {
+        // Not only where it was looked for: what fits nothing costs this link, and nobody else.
         this.closed = true
-        if (!(error instanceof BadFrame)) throw error
-        onBad(error.message)
+        onBad(error instanceof BadFrame ? error.message : String(error))
       }
     })
   }

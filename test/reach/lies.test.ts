@@ -11,6 +11,9 @@ import { lyingFar, OUTCOME } from './lying.js'
 
 const VALUE = `S3cr3t-${randomBytes(12).toString('hex')}`
 
+/** Cannot even be looked for: it has no text. */
+const NO_NUMBER = { toString: 1 }
+
 /** What would have ended the host. */
 const uncaught: unknown[] = []
 const note = (error: unknown): void => void uncaught.push(error)
@@ -125,6 +128,10 @@ describe('what no engine sends closes the link, and nothing else happens', () =>
     ['output of no stream', (id) => frame('O', Buffer.from([id, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0]))],
     ['a gap of no size', (id) => frame('G', JSON.stringify({ id, stream: 'stdout', bytes: 'many', end: 0 }))],
     ['news without a number', () => frame('E', '{"job":{}}')],
+    ['a result of a call that is no number', () => frame('R', JSON.stringify({ id: NO_NUMBER, value: OUTCOME }))],
+    ['a gap of a call that is no number', () => frame('G', JSON.stringify({ id: NO_NUMBER, stream: 'stdout', bytes: 1, end: 1 }))],
+    ['news of a call that is no number', () => frame('E', JSON.stringify({ n: 1, call: NO_NUMBER }))],
+    ['a question of a call that is no number', () => frame('Q', JSON.stringify({ n: 1, call: NO_NUMBER, ask: 'secret' }))],
     ['a call of its own', () => frame('C', '{"id":1,"verb":"engine.run","args":{}}')],
     ['a second hello', () => frame('h', '{"nonce":"x","proof":"y"}')],
     ['pieces without end', () => Buffer.concat(Array.from({ length: 66 }, (_, i) => frame('+', Buffer.from([i, 0, 0, 0, 1]))))],

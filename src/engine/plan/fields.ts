@@ -5,6 +5,7 @@
 import { sandboxMistake } from '../../confine/check.js'
 import type { AcceptOptions, ChangesOptions } from '../../contract/changes.js'
 import type { KillOptions, ReadOptions, SendOptions, WaitOptions } from '../../contract/job.js'
+import type { ReachOptions } from '../../contract/place.js'
 import type { AutomationRule, ResourceLimits, RunRequest, StartRequest } from '../../contract/request.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { EngineLimits, EngineOptions } from '../services/options.js'
@@ -13,6 +14,7 @@ import { wrongValue } from './wrong-value.js'
 /** Null when the value will do; else what was expected and what to pass. */
 type Check = (value: unknown, name: string) => readonly [what: string, hint: string] | null
 type Rows<T> = Readonly<Record<keyof T, Check>>
+const DAY_MS = 86_400_000
 
 /**
  * Refuses options that are no object, a field that does not exist, and a value that its row
@@ -199,7 +201,7 @@ const requestRows = (limits: EngineLimits): Rows<Request> => ({
   client: text,
   ask: func,
   approvalId: text,
-  approvalWaitMs: milliseconds(0, 86_400_000),
+  approvalWaitMs: milliseconds(0, DAY_MS),
   key: text,
   automation: rules,
   maxStoredBytes: whole(' of bytes'),
@@ -289,13 +291,27 @@ export const ACCEPT_ROWS: Rows<AcceptOptions> = {
   signal,
   ask: func,
   door: oneOf('library', 'cli', 'mcp', 'tools'),
-  approvalWaitMs: milliseconds(0, 86_400_000),
+  approvalWaitMs: milliseconds(0, DAY_MS),
 }
 export const CHECK_ROWS = { session: anything, cwd: directory, home: directory }
 
 const LIMIT_ROWS = Object.fromEntries(
   Object.entries(LIMITS).map(([name, value]) => [name, typeof value === 'number' ? number : size]),
 )
+
+const REACH_ROWS: Rows<ReachOptions> = {
+  leaseMs: milliseconds(1, DAY_MS),
+  linkWaitMs: milliseconds(0, DAY_MS),
+  beatMs: milliseconds(1, DAY_MS),
+  runtime: text,
+  uploadDir: text,
+  stateDir: text,
+  clientArgs: texts,
+  secrets: texts,
+  keep: text,
+  note: text,
+  labels,
+}
 
 export const ENGINE_ROWS: Rows<EngineOptions> = {
   cwd: directory,
@@ -325,8 +341,8 @@ export const ENGINE_ROWS: Rows<EngineOptions> = {
   sandbox,
   approvals: oneOf('files', 'ask'),
   commandLimits: nested(KERNEL_LIMITS),
-  approvalWaitMs: milliseconds(0, 86_400_000),
+  approvalWaitMs: milliseconds(0, DAY_MS),
   at: text,
-  reach: object,
+  reach: nested(REACH_ROWS),
   runDir: directory,
 } // prettier-ignore

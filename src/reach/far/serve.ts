@@ -167,7 +167,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
     const nonce = randomBytes(32).toString('hex')
     const wire = new Wire(
       socket,
-      believing((kind, payload) => {
+      (kind, payload) => {
         if (client) return kind === 'B' ? bye(client, wire, payload) : client.take(kind, payload)
         if (kind !== 'H') throw new BadFrame('a stranger must say hello')
         if (!greeting) {
@@ -181,7 +181,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
           throw new BadFrame('a wrong proof')
         known()
         void welcome(greeting, hello, wire, socket).then((accepted) => (client = accepted))
-      }),
+      },
       () => socket.destroy(),
     )
     socket.on('error', () => {})
@@ -268,17 +268,6 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
   server.close()
   removeRunDirectory(settings.runDir)
   return true
-}
-
-/** A client of another build may say what fits nothing here: that costs its link, not the engine of all others. */
-function believing(hear: (kind: string, payload: Buffer) => void): typeof hear {
-  return (kind, payload) => {
-    try {
-      hear(kind, payload)
-    } catch (error) {
-      throw error instanceof BadFrame ? error : new BadFrame(String(error))
-    }
-  }
 }
 
 function hereAndNow(engine: Engine): Omit<Welcome, 'build' | 'isKnown' | 'begun'> {

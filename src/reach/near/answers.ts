@@ -39,7 +39,8 @@ export class Answers {
     this.#settings = settings
   }
 
-  async answer(question: Question): Promise<Answer> {
+  /** Throws where it is no question. */
+  answer(question: Question): Promise<Answer> {
     const call = question.call === null ? undefined : this.#settings.call(question.call)
     if (!call) return this.#first(question)
     const said = this.#said.get(call) ?? new Map<number, Promise<Answer>>()

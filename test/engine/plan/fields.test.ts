@@ -113,6 +113,7 @@ test.each<[string, unknown]>([
 test.each<[string, unknown]>([
   ['limits', { maxRunningJobs: -1 }], ['limits', { maxJobs: 5 }], ['limits', 5], ['roots', '/'], ['env', 'PATH'], ['keepEnv', 'A'],
   ['stateDir', ''], ['bash', 5], ['policy', 'strict'], ['secretSources', [{}]], ['audit', {}], ['tier', 'best'], ['ask', 'yes'],
+  ['reach', { linkWaitMs: Infinity }], ['reach', { leaseMs: 2 ** 31 }], ['reach', { lease: 1_000 }], ['reach', { clientArgs: '-v' }],
 ])('createEngine refuses %s: %j', async (field, value) => {
   expect(await refusal(() => createEngine({ [field]: value }))).toBe(null)
 }) // prettier-ignore
