@@ -59,6 +59,8 @@ export function createFleet({ places, name: fleet = 'default', engine: common = 
   if (!LABEL.test(fleet)) throw badRequest(`${JSON.stringify(fleet)} cannot be the name of a fleet`, LABEL_HINT)
   const members = new Map<string, Member>()
   const warm = new Map<FleetPlace, Promise<Engine>[]>(places.map((place) => [place, []]))
+  /** What an agent that has lost its place reads with the next one, which may have to be asked for again. */
+  const lost = new Map<string, string>()
   let isClosed = false
 
   const open = async (place: FleetPlace, agent: string | null, note?: string): Promise<Engine> => {
@@ -109,14 +111,18 @@ export function createFleet({ places, name: fleet = 'default', engine: common = 
     throw new ShellError('PLACE_FULL', `Every place that fits is full: ${counts}`, hint)
   }
 
-  const join = (agent: string, labels: Readonly<Record<string, string>>, note: string | undefined): Member => {
+  const join = (agent: string, labels: Readonly<Record<string, string>>): Member => {
+    const note = lost.get(agent)
     const place = choose(labels)
     const ready = note === undefined ? warm.get(place)?.shift() : undefined
     const engine = ready?.catch(() => open(place, agent)) ?? open(place, agent, note)
     const member: Member = { place, engine, isGone: false }
     members.set(agent, member)
     engine.then(
-      (made) => made.onLink(({ kind }) => (member.isGone ||= kind === 'gone')),
+      (made) => {
+        lost.delete(agent)
+        made.onLink(({ kind }) => (member.isGone ||= kind === 'gone'))
+      },
       () => members.get(agent) === member && members.delete(agent),
     )
     refill(place)
@@ -130,17 +136,20 @@ export function createFleet({ places, name: fleet = 'default', engine: common = 
       if (!LABEL.test(agent)) throw badRequest(`${JSON.stringify(agent)} cannot be the name of an agent`, LABEL_HINT)
       const known = members.get(agent)
       if (known && !known.isGone) return known.engine
-      if (!known) return join(agent, labels, undefined).engine
-      // What was there is lost; what is left of it is given back, and the agent is told once.
-      members.delete(agent)
-      void known.engine.then((gone) => gone.close()).catch(() => {})
-      const note = `The place of ${agent} (${known.place.at}) was lost with its files, sessions and jobs. This is an empty one.`
-      return join(agent, labels, note).engine
+      if (known) {
+        // What was there is lost; what is left of it is given back, and the agent is told once.
+        members.delete(agent)
+        void known.engine.then((gone) => gone.close()).catch(() => {})
+        const where = `The place of ${agent} (${known.place.at})`
+        lost.set(agent, `${where} was lost with its files, sessions and jobs. This is an empty one.`)
+      }
+      return join(agent, labels).engine
     },
     list: () => [...members].map(([agent, { place, isGone }]) => ({ name: agent, at: place.at, isGone })),
     async release(agent) {
       const member = members.get(agent)
       members.delete(agent)
+      lost.delete(agent)
       await (await member?.engine.catch(() => null))?.close()
     },
     async close() {

@@ -62,6 +62,18 @@ test('an agent whose place was lost gets an empty one, and reads so once', async
   expect((await next.run({ command: 'true' })).notes).toEqual([])
 })
 
+test('an agent whose place was lost reads so also when the next one could not be had at once', async () => {
+  const made = make({ capacity: 1 })
+  const lost = await made.engine('a')
+  process.kill(lost.place?.pid as number, 'SIGKILL')
+  await until(() => made.list()[0]?.isGone === true, 'the fleet knows')
+  await made.engine('b')
+  await expect(made.engine('a')).rejects.toMatchObject({ code: 'PLACE_FULL' })
+  await made.release('b')
+  const { notes } = await (await made.engine('a')).run({ command: 'true' })
+  expect(notes.map(({ text }) => text).join()).toContain('This is an empty one')
+})
+
 test('a warm place that cannot be made after an agent took it costs no other one: all that were made are removed', async () => {
   const dir = temporaryFolder()
   const path = process.env['PATH']
