@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Transform, type Writable } from 'node:stream'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createReader, readOutput } from '../../src/reach/frames.js'
 import type { OpenLink } from '../../src/reach/near/link.js'
 import { uniqueSeconds } from '../engine/harness.js'
@@ -250,6 +250,29 @@ test('a client that was given up while others kept the engine reads that its cal
   expect(await running).toMatchObject({ status: 'failed', end: { kind: 'lost' } })
   expect(lines(join(cwd, 'once'))).toBe(1)
   expect((await first.engine.run({ command: 'echo again' })).stdout).toBe('again\n')
+})
+
+test('a call for a place that is gone says that, and not that its link is down; one that is back is used', async () => {
+  const dir = temporaryFolder()
+  const path = process.env['PATH']
+  onTestFinished(() => void (process.env['PATH'] = path))
+  const client = `#!/bin/sh
+[ ! -e ${dir}/gone ] || { echo "Error response from daemon: No such container: web" >&2; exit 1; }
+shift 3; exec "$@"
+`
+  writeFileSync(join(dir, 'docker'), client, { mode: 0o755 })
+  process.env['PATH'] = `${dir}:${path}`
+  const link = await linked({ at: 'docker://web' })
+  writeFileSync(join(dir, 'gone'), '')
+  await link.cut()
+  await until(() => link.events.at(-1)?.kind === 'gone', 'it is known')
+  await expect(link.engine.run({ command: 'true' })).rejects.toMatchObject({
+    code: 'PLACE_GONE',
+    message: expect.stringMatching(/No such container: web. The call was not started/),
+    hint: expect.stringContaining('docker ps -a'),
+  })
+  rmSync(join(dir, 'gone'))
+  expect((await link.engine.run({ command: 'echo back' })).stdout).toBe('back\n')
 })
 
 describe('an engine that is gone', () => {

@@ -1,4 +1,5 @@
 /** Calls on their way: each begins there at most once, its result is waited for through cuts, and no end is made up. */
+import type { ShellError } from '../../contract/errors.js'
 import type { ByteChunk } from '../../contract/output.js'
 import type { Masker } from '../../secrets/mask/masker.js'
 import { BadFrame, readOutput, STREAMS } from '../frames.js'
@@ -37,7 +38,12 @@ export interface CallListener {
 
 /** Why a call has no result. */
 export type CallLoss =
-  | { readonly kind: 'not-started'; readonly downMs: number; readonly why: string }
+  | {
+      readonly kind: 'not-started'
+      readonly downMs: number
+      readonly why: string
+      readonly error?: ShellError | undefined
+    }
   | { readonly kind: 'unanswered'; readonly downMs: number; readonly call: string }
   | { readonly kind: 'gone'; readonly why: string }
 
@@ -193,13 +199,11 @@ export class Calls {
     for (const call of this.#pending.values()) if (call.isSent) this.#end(call, { kind: 'gone', why })
   }
 
-  /** No link will come: nothing that waits has a chance. */
-  loseAll(why: string): void {
+  /** No link will come, which `error` says for good: nothing that waits has a chance. */
+  loseAll(why: string, error?: ShellError): void {
+    const downMs = this.#settings.downMs()
     for (const call of this.#pending.values())
-      this.#end(
-        call,
-        call.isSent ? { kind: 'gone', why } : { kind: 'not-started', downMs: this.#settings.downMs(), why },
-      )
+      this.#end(call, call.isSent ? { kind: 'gone', why } : { kind: 'not-started', downMs, why, error })
   }
 
   wentDown(): void {

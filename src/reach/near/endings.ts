@@ -43,7 +43,7 @@ export class Endings {
       if (!(error instanceof CallLost)) throw error
       const { loss } = error
       const { url } = this.#around
-      if (loss.kind === 'not-started') throw notStartedError(url, loss.downMs, loss.why)
+      if (loss.kind === 'not-started') throw notStartedError(url, loss)
       const lost = (text: string, link?: { call: string; mayRun: boolean }): Outcome =>
         lostOutcome(
           { cwd, session: session?.name ?? null },
@@ -87,7 +87,7 @@ export class Endings {
 
 /** What a call that runs nothing throws when it was lost. */
 export function lossError(url: string, { loss }: CallLost, verb: string): ShellError {
-  if (loss.kind === 'not-started') return notStartedError(url, loss.downMs, loss.why)
+  if (loss.kind === 'not-started') return notStartedError(url, loss)
   if (loss.kind === 'unanswered') return unansweredError(url, loss.downMs, verb)
   return new ShellError(
     'PLACE_GONE',

@@ -114,7 +114,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       },
       onGone(error) {
         there.goneWhy = secrets.mask(error.message)
-        calls.loseAll(there.goneWhy)
+        calls.loseAll(there.goneWhy, error)
         tell({ kind: 'gone', reason: there.goneWhy })
       },
     },

@@ -2,7 +2,11 @@
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 
-export function notStartedError(url: string, downMs: number, why: string): ShellError {
+export function notStartedError(
+  url: string,
+  { downMs, why, error }: { downMs: number; why: string; error?: ShellError | undefined },
+): ShellError {
+  if (error) return new ShellError(error.code, `${why}. The call was not started there.`, error.hint)
   return new ShellError(
     'LINK_DOWN',
     `The connection to ${url} is down (for ${duration(downMs)}${why ? `: ${why}` : ''}). The call was not started there.`,
