@@ -1,4 +1,5 @@
 /** Messages that travel in pieces: what is said about a call comes after it, and a close waits for them. */
+import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
@@ -87,4 +88,17 @@ test('a long call over a slow way is no silence', { timeout: 60_000 }, async () 
   const input = Buffer.alloc(300_000, 'a')
   expect((await link.engine.run({ command: 'wc -c', input })).stdout.trim()).toBe('300000')
   expect(link.events).toEqual([])
+})
+
+test('what is typed at once, however much, arrives whole and in order', async () => {
+  const { engine, events } = await linked()
+  const job = await engine.start({ command: 'stty raw -echo; echo ready; head -c 600000 | sha256sum', pty: true })
+  await job.wait({ until: /ready/ })
+  const attached = await job.attach({ by: 't', size: { cols: 80, rows: 24 }, readOnly: false, show: () => {} })
+  const typed = Buffer.from(Array.from({ length: 100_000 }, (_, i) => String(i).padStart(6, '0')).join(''))
+  attached.type(typed.subarray(0, 500_000))
+  attached.type(typed.subarray(500_000))
+  await attached.done
+  expect((await job.read()).text).toContain(createHash('sha256').update(typed).digest('hex'))
+  expect(events).toEqual([])
 })

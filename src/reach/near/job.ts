@@ -66,6 +66,9 @@ export function nearJob(id: string, wire: JobWire): Job {
   }
 }
 
+/** Of what is typed, in one message. */
+const TYPED_BYTES = 64 * 1024
+
 async function attach(id: string, { show, ...options }: AttachOptions, wire: JobWire): Promise<Attachment> {
   const decoder = new StringDecoder('utf8')
   let attached!: () => void
@@ -92,7 +95,11 @@ async function attach(id: string, { show, ...options }: AttachOptions, wire: Job
   done.catch(() => {})
   return {
     done,
-    type: (bytes) => wire.order(call, { how: 'type', bytes: Buffer.from(bytes).toString('base64') }),
+    type: (bytes) => {
+      // Each in one message: what is typed next would overtake one that leaves in pieces.
+      for (let at = 0; at < bytes.length; at += TYPED_BYTES)
+        wire.order(call, { how: 'type', bytes: Buffer.from(bytes.subarray(at, at + TYPED_BYTES)).toString('base64') })
+    },
     resize: async (size) => wire.order(call, { how: 'resize', size }),
     leave: async () => {
       wire.order(call, { how: 'leave' })
