@@ -102,3 +102,24 @@ test('what is typed at once, however much, arrives whole and in order', async ()
   expect((await job.read()).text).toContain(createHash('sha256').update(typed).digest('hex'))
   expect(events).toEqual([])
 })
+
+test.each(['whole', 'cut'])('a command that is given behind a long one of its session runs behind it, and others do not wait: a link that is %s', async (how) => {
+  const link = await linked({ cwd: temporaryFolder() })
+  const [session, other] = [await link.engine.session(), await link.engine.session('other')]
+  if (how === 'cut') for (const pid of link.linkPids()) process.kill(pid, 'SIGSTOP')
+  const over: string[] = []
+  const told = async (name: string, run: Promise<{ stdout: string }>): Promise<string> => {
+    const { stdout } = await run
+    over.push(name)
+    return stdout
+  }
+  const said = [
+    told('long', session.run({ command: 'cat > f; wc -c < f', input: Buffer.alloc(16 * 1024 * 1024, 'a') })),
+    told('behind', session.run({ command: 'wc -c < f; rm f' })),
+    told('last', session.run({ command: 'ls' })),
+    told('other', other.run({ command: 'echo here' })),
+  ]
+  if (how === 'cut') await link.cut()
+  expect(await Promise.all(said)).toEqual(['16777216\n', '16777216\n', '', 'here\n'])
+  expect(over).toEqual(['other', 'long', 'behind', 'last'])
+}) // prettier-ignore

@@ -72,8 +72,8 @@ export interface PendingCall {
   unread: number
   /** What its reader has taken, as far as it was told there. */
   told: number
-  /** It left in pieces. */
-  leaving: Promise<void> | null
+  /** It leaves in pieces, or waits for one before it that does. */
+  leaving: Promise<unknown> | null
   timer: NodeJS.Timeout | null
   /** What must be said again after a cut: orders that change the call for good. */
   readonly orders: Map<StopMessage['how'], Omit<StopMessage, 'id'>>
@@ -292,11 +292,29 @@ export class Calls {
     return call
   }
 
+  /** A session, or a job, gets its calls in the order in which they were made: none overtakes one that is in pieces. */
   #send(wire: Wire, call: PendingCall): void {
+    const { session, job } = call.message.args
+    const isBefore = ({ id, message: { args } }: PendingCall): boolean =>
+      id < call.id && args['session'] === session && args['job'] === job
+    const isOne = wire.leaving && (session ?? job) !== undefined
+    const long = isOne && this.#pending.values().findLast(isBefore)?.leaving
+    if (!long) return this.#sendNow(wire, call)
+    call.leaving = long.then(() => {
+      // With another link it is sent by that one.
+      if (wire !== this.#settings.wire() || !this.#pending.has(call.id)) return
+      call.leaving = null
+      this.#sendNow(wire, call)
+      return call.leaving
+    })
+  }
+
+  #sendNow(wire: Wire, call: PendingCall): void {
     try {
+      const others = wire.leaving
       wire.send('C', call.message)
       call.isSent = true
-      call.leaving = wire.leaving
+      call.leaving = wire.leaving === others ? null : wire.leaving
     } catch (error) {
       // It has more bytes than a message may have: it is not sent, now or later.
       this.#close(call)
