@@ -7,7 +7,7 @@ import { decide, type AskDesk, type Decided } from '../../engine/plan/ask.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import type { SecretStore } from '../../engine/services/secret-store.js'
 import { errorToWire, type Answer, type Question } from '../messages.js'
-import type { PendingCall } from './calls.js'
+import type { PendingCall } from './pending-call.js'
 
 export interface AnswerSettings {
   readonly url: string

@@ -1,10 +1,8 @@
 /** Calls on their way: each begins there at most once, its result is waited for through cuts, and no end is made up. */
 import type { ShellError } from '../../contract/errors.js'
-import type { ByteChunk } from '../../contract/output.js'
 import type { Masker } from '../../secrets/mask/masker.js'
 import { BadFrame, readOutput, STREAMS } from '../frames.js'
 import {
-  errorFromWire,
   errorToWire,
   parse,
   type CallMessage,
@@ -17,6 +15,7 @@ import {
 } from '../messages.js'
 import { Numbered } from '../numbered.js'
 import type { Wire } from '../wire.js'
+import { makeCall, type CallListener, type CallLoss, type PendingCall } from './pending-call.js'
 import { isOutcome } from './texts.js'
 
 /** An engine holds back what its window does not hold: 256 KB, and at the end 1 MB that waited. */
@@ -28,56 +27,6 @@ const TIMES: ReadonlySet<string> = new Set(['startedAt', 'endedAt'])
 
 /** Orders that change a call for good; the others are not repeated after a cut. */
 const LASTING: ReadonlySet<StopMessage['how']> = new Set(['kill', 'background', 'abort', 'live', 'leave', 'resize'])
-
-/** What a caller wants to hear of its call besides the result. */
-export interface CallListener {
-  onOutput?(chunk: ByteChunk, confirm: () => void): void
-  onGap?(gap: Gap): void
-  onEvent?(news: News): void
-}
-
-/** Why a call has no result. */
-export type CallLoss =
-  | {
-      readonly kind: 'not-started'
-      readonly downMs: number
-      readonly why: string
-      readonly error?: ShellError | undefined
-    }
-  | { readonly kind: 'unanswered'; readonly downMs: number; readonly call: string }
-  | { readonly kind: 'gone'; readonly why: string }
-
-export class CallLost extends Error {
-  constructor(readonly loss: CallLoss) {
-    super(loss.kind)
-  }
-}
-
-export interface PendingCall {
-  readonly id: number
-  /** As a model reads it. */
-  readonly name: string
-  readonly message: CallMessage
-  readonly listener: CallListener
-  readonly result: Promise<unknown>
-  /** The result whenever it comes, also after the caller was told that the link is down. */
-  readonly late: Promise<unknown>
-  settle(result: ResultMessage): void
-  lose(loss: CallLoss): void
-  isSent: boolean
-  /** The caller was told that there is no answer. */
-  isGivenUp: boolean
-  seen: number
-  /** Live output that its reader has not taken yet. */
-  unread: number
-  /** What its reader has taken, as far as it was told there. */
-  told: number
-  /** It leaves in pieces, or waits for one before it that does. */
-  leaving: Promise<unknown> | null
-  timer: NodeJS.Timeout | null
-  /** What must be said again after a cut: orders that change the call for good. */
-  readonly orders: Map<StopMessage['how'], Omit<StopMessage, 'id'>>
-}
 
 export interface CallsSettings {
   readonly client: string
@@ -349,36 +298,5 @@ export class Calls {
     this.#close(call)
     call.lose(loss)
     call.settle({ id: call.id, error: { name: 'Lost', message: loss.kind } })
-  }
-}
-
-function makeCall(id: number, name: string, message: CallMessage, listener: CallListener): PendingCall {
-  let resolve!: (value: unknown) => void
-  let reject!: (error: Error) => void
-  let resolveLate!: (value: unknown) => void
-  const result = new Promise<unknown>((yes, no) => ([resolve, reject] = [yes, no]))
-  const late = new Promise<unknown>((yes) => (resolveLate = yes))
-  result.catch(() => {})
-  return {
-    id,
-    name,
-    message,
-    listener,
-    result,
-    late,
-    settle({ value, error }) {
-      resolveLate(error ? null : value)
-      if (error) reject(errorFromWire(error))
-      else resolve(value)
-    },
-    lose: (loss) => reject(new CallLost(loss)),
-    isSent: false,
-    isGivenUp: false,
-    seen: 0,
-    unread: 0,
-    told: 0,
-    leaving: null,
-    timer: null,
-    orders: new Map(),
   }
 }

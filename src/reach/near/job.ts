@@ -16,7 +16,7 @@ import { checkFields, KILL_ROWS, READ_ROWS, SCREEN_ROWS, SEND_ROWS, WAIT_ROWS } 
 import { checkSize } from '../../engine/terminal/size.js'
 import type { CallMessage, StopMessage } from '../messages.js'
 import { pack } from '../messages.js'
-import type { CallListener, PendingCall } from './calls.js'
+import type { CallListener, PendingCall } from './pending-call.js'
 
 export interface JobWire {
   /** One call that runs nothing: its result, or an error that says why there is none. */

@@ -4,7 +4,7 @@ import type { ByteChunk, OutputChunk, StreamName } from '../../contract/output.j
 import type { RunRequest } from '../../contract/request.js'
 import type { LiveCall } from '../../engine/services/live-calls.js'
 import type { CallMessage, Gap, StopMessage } from '../messages.js'
-import type { CallListener, PendingCall } from './calls.js'
+import type { CallListener, PendingCall } from './pending-call.js'
 
 /** What the engine does for the call. */
 export interface RunStart {
