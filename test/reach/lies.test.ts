@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Engine } from '../../src/index.js'
 import { frame, outputFrame } from '../../src/reach/frames.js'
+import type { LiveCall } from '../../src/engine/services/live-calls.js'
 import { createTools, DIALECTS } from '../../src/tools/index.js'
 import { temporaryFolder, until } from './harness.js'
 import { lyingFar, OUTCOME } from './lying.js'
@@ -104,6 +105,20 @@ test('live output is masked once, as bytes and as text', async () => {
   far.raw(outputFrame(id, 'stdout', 0, Buffer.from(`<${VALUE}>`)))
   far.result(id)
   expect([bytes, await reading]).toEqual(['<[secret:TOKEN]>', '<[secret:TOKEN]>'])
+  await far.close()
+})
+
+test('a watcher is told of a gap behind which nothing more came', async () => {
+  const far = await lyingFar({})
+  const handle = far.engine.stream({ command: 'x' })
+  const seen: object[] = []
+  ;(handle as unknown as LiveCall).follow((chunk) => void seen.push(chunk))
+  const id = (await far.next('C'))['id'] as number
+  far.raw(outputFrame(id, 'stdout', 0, Buffer.from('begun')))
+  far.say('G', { id, stream: 'stdout', bytes: 9, end: 14 })
+  far.result(id)
+  expect((await handle.outcome).droppedBytes).toBe(9)
+  expect(seen).toMatchObject([{ text: 'begun' }, { text: '', droppedBytes: 9 }])
   await far.close()
 })
 

@@ -31,7 +31,9 @@ export class Follower {
   }
 
   /** The command never waits for a slow watcher. */
-  #send({ stream, text }: OutputChunk): void {
+  #send({ stream, text, droppedBytes = 0 }: OutputChunk): void {
+    // Of a call at another place: what its link had no room for.
+    this.#missed += droppedBytes
     if (this.#peer.backlog > MAX_BACKLOG) {
       this.#missed += Buffer.byteLength(text)
       return

@@ -111,6 +111,10 @@ export class NearRun implements LiveCall {
     try {
       await call.result.catch(() => {})
       await this.#taking
+      // One that iterates reads it behind its last chunk.
+      if (!this.#iterated)
+        for (let last = this.#lastGap(); !last.done; last = this.#lastGap())
+          for (const follow of this.#followers) follow(last.value)
       const dropped = [...this.#gaps.values()].reduce((sum, { bytes }) => sum + bytes, 0)
       return await this.#start.finish(call, dropped)
     } finally {
