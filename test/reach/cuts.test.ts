@@ -455,5 +455,6 @@ test('a start that was not answered is not said to be harmless to repeat; a look
   const look = expect.stringContaining('before you repeat it') as string
   expect(await said).toEqual([look, look, 'Try again when the link is back.'])
   link.blocked = false
+  await until(() => link.events.at(-1)?.kind === 'up', 'the link is back')
   await job.kill()
 })
