@@ -1,5 +1,6 @@
-// `npm run bench:places [loop ssh docker k8s]`: a session at a place against one client process per command, interleaved
-// in one run; real sshd and dockerd, and the cluster of CERITH_TEST_KUBECONFIG with its image CERITH_TEST_IMAGE.
+// `npm run bench:places [loop ssh docker k8s]`: a session at a place against one client process per command,
+// interleaved in one run; real sshd and dockerd, and the cluster of CERITH_TEST_KUBECONFIG with its image
+// CERITH_TEST_IMAGE.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

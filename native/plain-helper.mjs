@@ -903,8 +903,8 @@ function startTime(pid) {
 }
 
 /**
- * The shell of a session ignores SIGTERM: it would go on with its list while what it waits for ends. Nothing else catches
- * the signal that stops its commands (marks.ts).
+ * The shell of a session ignores SIGTERM: it would go on with its list while what it waits for ends. Nothing else
+ * catches the signal that stops its commands (marks.ts).
  */
 function isShellOfSession(pid) {
   try {

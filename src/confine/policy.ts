@@ -148,7 +148,10 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
   }
 }
 
-/** Directories that the engine needs and that would not be seen: in a strict room all of them, in others those below something hidden. */
+/**
+ * Directories that the engine needs and that would not be seen: in a strict room all of them, in others those below
+ * something hidden.
+ */
 function neededPaths(
   profile: SandboxOptions['profile'],
   { needed }: Places,

@@ -22,7 +22,10 @@ export const PROTECTED_NAMES: readonly string[] = nameList(`
   .hg/hgrc .hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml .sl/config cerith.config.json
 `)
 
-/** Relative to a home that lies in a root: what starts with a shell or a login, and git's configuration of all repositories. */
+/**
+ * Relative to a home that lies in a root: what starts with a shell or a login, and git's configuration of all
+ * repositories.
+ */
 const HOME_NAMES: readonly string[] = nameList(`
   .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .bash_completion .bashrc.d .profile .inputrc
   .zshrc .zshenv .zprofile .zlogin .zlogout .oh-my-zsh .kshrc .cshrc .tcshrc .login .config/fish .config/nushell

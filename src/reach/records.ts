@@ -138,7 +138,10 @@ export interface PlaceUser extends Partial<World> {
   readonly start: string
 }
 
-/** One on another machine, which shares this state directory, cannot be seen from here: only there is it known to be gone. */
+/**
+ * One on another machine, which shares this state directory, cannot be seen from here: only there is it known to be
+ * gone.
+ */
 function isUsing({ pid, start, boot, host }: PlaceUser): boolean {
   const where = boot === undefined ? 'here' : whereIs({ boot, ...(host === undefined ? {} : { host }) })
   return where === 'elsewhere' || (where === 'here' && isAlive(pid, start))

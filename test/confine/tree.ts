@@ -1,6 +1,6 @@
 /**
- * A machine made of a list of paths, for policies: `name/` is a directory, `name -> target` a link, `name = text` a file
- * with text, `name!` a device.
+ * A machine made of a list of paths, for policies: `name/` is a directory, `name -> target` a link, `name = text` a
+ * file with text, `name!` a device.
  */
 import type { FileKind, Machine } from '../../src/confine/machine.js'
 import { join, parentOf } from '../../src/confine/paths.js'

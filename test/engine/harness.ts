@@ -22,9 +22,9 @@ export async function testEngine(options: EngineOptions = {}): Promise<Engine> {
 }
 
 /**
- * Waits until a session has looked at its idle shell: at its state, and at what it holds. That begins 2 ms after a call,
- * by a timer of this process, which fires before a later and longer one. A check is then answered behind the look, or
- * after 150 ms with what was known before: such an answer does not count.
+ * Waits until a session has looked at its idle shell: at its state, and at what it holds. That begins 2 ms after a
+ * call, by a timer of this process, which fires before a later and longer one. A check is then answered behind the
+ * look, or after 150 ms with what was known before: such an answer does not count.
  */
 export async function idleLook(engine: Engine, session = 'main'): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 20))

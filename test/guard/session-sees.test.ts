@@ -1,4 +1,7 @@
-/** The guard of a real session: what its shell holds, and what the disk says, decide. Nothing that is labelled dangerous ever runs: it is only judged. */
+/**
+ * The guard of a real session: what its shell holds, and what the disk says, decide. Nothing that is labelled dangerous
+ * ever runs: it is only judged.
+ */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
-// `npm run test:hosts [NAME...]`: our MCP server with the hosts, inspectors and suites of others, offline once they are installed.
-// They are kept in a cache outside the repository. What cannot run here is skipped and says why; what fails makes the
-// exit code 1.
+// `npm run test:hosts [NAME...]`: our MCP server with the hosts, inspectors and suites of others, offline once they are
+// installed. They are kept in a cache outside the repository. What cannot run here is skipped and says why; what fails
+// makes the exit code 1.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

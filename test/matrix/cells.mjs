@@ -17,7 +17,8 @@ const SLOW = { SLOW_MACHINE: '1' }
 const LOWER = { LOWER_TIER: '1' }
 
 /**
- * `prepare(installed)` answers `{ argv, env?, folder?, bash?, clean? }`, or throws with the word why the cell cannot be tried.
+ * `prepare(installed)` answers `{ argv, env?, folder?, bash?, clean? }`, or throws with the word why the cell cannot be
+ * tried.
  * `quick`: takes seconds, so it runs in CI. `refuses`: cerith must not start there, and say this.
  */
 export const CELLS = [

@@ -1,6 +1,6 @@
-// `npm run test:matrix [-- --quick | NAME ...]`: the package as it is published, installed into an empty folder, and used there on each
-// machine of the matrix. Writes the table of docs/platforms.md when every cell was tried. What cannot be tried is said
-// with its reason.
+// `npm run test:matrix [-- --quick | NAME ...]`: the package as it is published, installed into an empty folder, and
+// used there on each machine of the matrix. Writes the table of docs/platforms.md when every cell was tried. What
+// cannot be tried is said with its reason.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** No system call of the helper may fail unnoticed: a command that could not be given what it needs is told as an error, never as a success. */
+/**
+ * No system call of the helper may fail unnoticed: a command that could not be given what it needs is told as an error,
+ * never as a success.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,8 +1,9 @@
 // Bash's own test suite, four ways: plain bash as the judge, then `engine.run`, a session that sources it, a session
 // that is given its text.
-// `node test/nightly/bash-suite-run.mjs [name ...]`; BASH_SUITE_OUT=file writes every difference down, BASH_SOURCE_DIR=folder fetches nothing. The suite comes from Debian's source package of the bash that is installed; without one
-// it is skipped with a word. Exit 1: a difference that bash-suite-accepted.json does not explain, or more of it than is
-// listed there.
+// `node test/nightly/bash-suite-run.mjs [name ...]`; BASH_SUITE_OUT=file writes every difference down,
+// BASH_SOURCE_DIR=folder fetches nothing. The suite comes from Debian's source package of the bash that is installed;
+// without one it is skipped with a word. Exit 1: a difference that bash-suite-accepted.json does not explain, or more
+// of it than is listed there.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
-// `npm run test:engines [ssh network docker chain podman slurm k8s]`: the contract of a place over real servers, started for it and stopped after.
-// A server that is missing is installed where that is possible (root, apt); where it is not, that is a failure and is
-// said. CERITH_TEST_ONLY: a pattern of titles, to look at some checks alone. Kubernetes: CERITH_TEST_KUBECONFIG names a
-// cluster whose nodes have the image CERITH_TEST_IMAGE.
+// `npm run test:engines [ssh network docker chain podman slurm k8s]`: the contract of a place over real servers,
+// started for it and stopped after. A server that is missing is installed where that is possible (root, apt); where it
+// is not, that is a failure and is said. CERITH_TEST_ONLY: a pattern of titles, to look at some checks alone.
+// Kubernetes: CERITH_TEST_KUBECONFIG names a cluster whose nodes have the image CERITH_TEST_IMAGE.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** Commands at another place that need a yes: asked here, of our own copy, by every way that answers for commands here. */
+/**
+ * Commands at another place that need a yes: asked here, of our own copy, by every way that answers for commands here.
+ */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** `createEngine` as the conformance run has it: every engine of a test works behind a link, with the same state directory. */
+/**
+ * `createEngine` as the conformance run has it: every engine of a test works behind a link, with the same state
+ * directory.
+ */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Engine, EngineOptions } from '../../src/index.js'

@@ -1,7 +1,8 @@
 /**
  * The link is cut at every message of a run, a session, a job, an attached terminal, a question and a secret, in both
  * directions and also in the middle of the message: each command runs once, every result, event and audit line comes
- * once. `npm test` takes the cuts of a stride in three scenes; CERITH_TEST_EVERY_CUT=1 takes all of them (`npm run test:nightly`).
+ * once. `npm test` takes the cuts of a stride in three scenes; CERITH_TEST_EVERY_CUT=1 takes all of them (`npm run
+ * test:nightly`).
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync } from 'node:fs'

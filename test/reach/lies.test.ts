@@ -1,4 +1,6 @@
-/** A place whose root lies: whatever it says, this process goes on, shows no value, opens nothing and believes little. */
+/**
+ * A place whose root lies: whatever it says, this process goes on, shows no value, opens nothing and believes little.
+ */
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

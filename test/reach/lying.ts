@@ -1,4 +1,6 @@
-/** A far side that lies: the test says its words, after the one thing that it cannot lie about (the proof of the key). */
+/**
+ * A far side that lies: the test says its words, after the one thing that it cannot lie about (the proof of the key).
+ */
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import type { EngineOptions, Outcome } from '../../src/index.js'

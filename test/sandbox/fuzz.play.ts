@@ -1,6 +1,7 @@
 /**
- * Random policies over random trees: what a command can read and write, and what is mounted, is what the policy says. The oracle is the rule in
- * one sentence (the deepest rule that holds a path decides), not the code that makes the mounts. A failure names its seed:
+ * Random policies over random trees: what a command can read and write, and what is mounted, is what the policy says.
+ * The oracle is the rule in one sentence (the deepest rule that holds a path decides), not the code that makes the
+ * mounts. A failure names its seed:
  * `CERITH_SEED=n CERITH_FUZZ_RUNS=1 npm run test:sandbox -- fuzz`.
  */
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

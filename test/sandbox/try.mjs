@@ -1,4 +1,5 @@
-// Tries with real mounts, played by `npm run test:sandbox` as root and as an ordinary user: what needs a user of its own, file systems of its own, or time.
+// Tries with real mounts, played by `npm run test:sandbox` as root and as an ordinary user: what needs a user of its
+// own, file systems of its own, or time.
 // `node test/sandbox/try.mjs FOLDER`; each line of the answer is a scene that failed.
 import { spawnSync } from 'node:child_process'
 import {

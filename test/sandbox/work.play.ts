@@ -1,4 +1,7 @@
-/** Real work in rooms: what people and agents do all day, with real programs. A program that is not installed here skips its scene. */
+/**
+ * Real work in rooms: what people and agents do all day, with real programs. A program that is not installed here skips
+ * its scene.
+ */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'

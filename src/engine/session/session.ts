@@ -237,7 +237,9 @@ export class LiveSession implements Session {
     return this.#turns.wait(work).finally(release)
   }
 
-  /** Null: the request has to wait, or more has to be done for it. What is wrong with it, its outcome says in its turn. */
+  /**
+   * Null: the request has to wait, or more has to be done for it. What is wrong with it, its outcome says in its turn.
+   */
   #giveAtOnce(request: RunRequest): ReadyCommand | null {
     const memory = this.#memory
     try {

@@ -65,7 +65,9 @@ function pathsMeant(kind: EffectKind, word: string, cwd: string, { namesakes, di
   return new Set(meant)
 }
 
-/** `$(git rev-parse --show-toplevel)/../../..`: whatever it begins with, three up and nothing named is no place to wipe. */
+/**
+ * `$(git rev-parse --show-toplevel)/../../..`: whatever it begins with, three up and nothing named is no place to wipe.
+ */
 function climbsOut(path: string): boolean {
   if (!path.startsWith(`${UNKNOWN}/`)) return false
   let above = 0

@@ -70,8 +70,8 @@ export function shellFacts(script: ParsedScript | undefined, text: string): Shel
 }
 
 /**
- * Programs and their words, in pipelines and lists: bash has only to start them. Null where anything else is to be done:
- * an expansion, a file, a builtin, a subshell, the background.
+ * Programs and their words, in pipelines and lists: bash has only to start them. Null where anything else is to be
+ * done: an expansion, a file, a builtin, a subshell, the background.
  */
 function plainPrograms({ commands, errors }: ParsedScript, text: string): readonly ProgramStep[] | null {
   // `!` is history to an interactive shell.

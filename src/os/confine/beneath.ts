@@ -83,7 +83,8 @@ export function setAside(root: string, path: string, stateDir: string): string {
   const mark = `${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`
   // A name that is as long as names can be has no room for the mark.
   const known = name.slice(0, 60)
-  // A process that stands in what is moved goes with it: a state directory inside the root would be open to it from there.
+  // A process that stands in what is moved goes with it: a state directory inside the root would be open to it from
+  // there.
   const away = isInside(stateDir, root)
     ? null
     : join(ensurePrivateDirectory(join(stateDir, 'quarantine')), `${mark}-${known}`)

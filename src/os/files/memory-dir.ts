@@ -1,6 +1,6 @@
 /**
- * The folder of one engine in memory, for named pipes of sessions: on a disk each command would write the times of a pipe
- * there.
+ * The folder of one engine in memory, for named pipes of sessions: on a disk each command would write the times of a
+ * pipe there.
  */
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -93,7 +93,9 @@ export async function startHelper(
     () => updateHold(),
   )
 
-  /** A pipe whose launcher was killed, perhaps before this process is told: the next pipe comes from another launcher. */
+  /**
+   * A pipe whose launcher was killed, perhaps before this process is told: the next pipe comes from another launcher.
+   */
   const openEnd = (path: string, flags: number): number => {
     try {
       return openSync(path, flags)
@@ -248,7 +250,9 @@ export async function startHelper(
   orders.unref()
   updateHold()
 
-  /** What the launcher answers to an order; an error when it stays silent. `order` gives the way to forget the waiter. */
+  /**
+   * What the launcher answers to an order; an error when it stays silent. `order` gives the way to forget the waiter.
+   */
   const answered = <T>(order: (waiter: Waiter<T>) => () => void): Promise<T> =>
     new Promise((resolve, reject) => {
       const forget = order({

@@ -112,7 +112,9 @@ function placeOf(file: string): string {
   return sum.toString(36)
 }
 
-/** Two builds of one version (a distribution's and Node's own, in one home) have other objects where code names them. */
+/**
+ * Two builds of one version (a distribution's and Node's own, in one home) have other objects where code names them.
+ */
 function build(): string {
   return statSync(process.execPath).size.toString(36)
 }

@@ -4,7 +4,9 @@ import { connect as connectTo, createServer, type Server, type Socket } from 'no
 import { attempt, parseRecord } from '../../contract/attempt.js'
 import { judgePeer, uptime, type Peer } from './judge.js'
 
-/** sun_path holds 108 bytes including the final NUL, 104 on macOS and the BSDs. A longer path is cut there, or refused. */
+/**
+ * sun_path holds 108 bytes including the final NUL, 104 on macOS and the BSDs. A longer path is cut there, or refused.
+ */
 export const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
 /** Its name in the folder of an engine. */
 export const LIVE_SOCKET = 'live'

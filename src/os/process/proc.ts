@@ -159,7 +159,10 @@ function hasVariable(pid: number, text: string): boolean {
   return attempt(() => readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(text), false)
 }
 
-/** The file that the plain helper opens for a command under this number, or the variable, is inherited by what it starts. */
+/**
+ * The file that the plain helper opens for a command under this number, or the variable, is inherited by what it
+ * starts.
+ */
 export function isMarked(pid: number, mark: string): boolean {
   return linkOf(pid, 'fd/97') === `${mark} (deleted)` || hasVariable(pid, `CERITH_WARD=${mark}`)
 }

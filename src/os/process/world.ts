@@ -1,6 +1,7 @@
 /**
  * Where a pid that was written down means something. A state directory may be shared: by machines that mount one home,
- * by containers of one machine. What runs elsewhere can be neither seen nor signalled from here, and lives all the same.
+ * by containers of one machine. What runs elsewhere can be neither seen nor signalled from here, and lives all the
+ * same.
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'

@@ -97,7 +97,9 @@ async function knownVersion(path: string, memory: string): Promise<string | null
 
 type AskFailure = Error & { readonly code?: string | number | null; readonly killed?: boolean }
 
-/** Null where the file answers as no bash does. A bash that could not be started, or not be heard in time, is an error. */
+/**
+ * Null where the file answers as no bash does. A bash that could not be started, or not be heard in time, is an error.
+ */
 async function bashVersion(path: string): Promise<string | null> {
   try {
     const { stdout } = await promisify(execFile)(path, ['--norc', '--noprofile', '-c', 'echo "$BASH_VERSION"'], {

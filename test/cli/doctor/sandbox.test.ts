@@ -1,4 +1,6 @@
-/** The doctor's look at the walls of a sandbox: what it says depends on the walls, not on the programs of this machine. */
+/**
+ * The doctor's look at the walls of a sandbox: what it says depends on the walls, not on the programs of this machine.
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

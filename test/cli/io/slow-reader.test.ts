@@ -210,7 +210,9 @@ describe('the id of a job that goes on is not lost with the output', () => {
   })
 })
 
-/** The number when it has stood still for a second. On a busy machine a pause may look like the end: then it is small. */
+/**
+ * The number when it has stood still for a second. On a busy machine a pause may look like the end: then it is small.
+ */
 async function settled(read: () => number): Promise<number> {
   let last = -1
   for (let same = 0; same < 5;) {

@@ -1,4 +1,7 @@
-/** What a failed command is told is true of it: a code that programs use for several things is explained by what they said. */
+/**
+ * What a failed command is told is true of it: a code that programs use for several things is explained by what they
+ * said.
+ */
 import { expect, test } from 'vitest'
 import { adviceFor } from '../../../src/engine/call/advice.js'
 

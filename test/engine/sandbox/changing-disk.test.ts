@@ -1,4 +1,7 @@
-/** A room is built from a look at the disk, and the disk goes on changing: a room is had all the same, and it is not a weaker one. */
+/**
+ * A room is built from a look at the disk, and the disk goes on changing: a room is had all the same, and it is not a
+ * weaker one.
+ */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -29,7 +32,10 @@ for (let n = 0; ; n++) for (const [at, path] of names.entries()) {
   kind === 0 ? fs.mkdirSync(path) : kind === 1 ? fs.symlinkSync('/etc', path) : fs.writeFileSync(path, '')
 }`
 
-/** The person makes the folder of an editor when the room's first process is there: the look at the disk was before that. */
+/**
+ * The person makes the folder of an editor when the room's first process is there: the look at the disk was before
+ * that.
+ */
 const EDITOR = `const fs = require('node:fs'), [, parent, folder] = process.argv
 const children = (pid) => { try { return fs.readFileSync('/proc/' + pid + '/task/' + pid + '/children', 'utf8').trim().split(' ').filter(Boolean) } catch { return [] } }
 while (!children(parent).some((pid) => children(pid).length > 0)) {}

@@ -1,4 +1,7 @@
-/** After `engine.close()`, and after the host was killed, no process, mount, namespace, control group or file of a room is left. */
+/**
+ * After `engine.close()`, and after the host was killed, no process, mount, namespace, control group or file of a room
+ * is left.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
@@ -55,7 +58,10 @@ const mounts = (): string[] =>
     .split('\n')
     .filter((line) => / - (?:tmpfs (?:stage|room|own)|overlay (?:view|cerith-try)) /.test(line))
 
-/** What holds on to a folder or lies about: mounts, working directories and descriptors of any process, files in places for temporary ones. */
+/**
+ * What holds on to a folder or lies about: mounts, working directories and descriptors of any process, files in places
+ * for temporary ones.
+ */
 function traces(folder: string): string[] {
   const found: string[] = []
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {

@@ -1,4 +1,7 @@
-/** What waits for the person: repositories, second names and late files that a command leaves where `git` or an editor would believe them. */
+/**
+ * What waits for the person: repositories, second names and late files that a command leaves where `git` or an editor
+ * would believe them.
+ */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Attempts against the proxy of a room, as a program inside: node proxy-attempts.mjs LISTED_PORT SECRET_PORT. Says what ordinary requests got.
+// Attempts against the proxy of a room, as a program inside: node proxy-attempts.mjs LISTED_PORT SECRET_PORT. Says what
+// ordinary requests got.
 import net from 'node:net'
 
 const [port, secret] = process.argv.slice(2).map(Number)

@@ -175,7 +175,8 @@ describe.skipIf(!canConfine)('a room', () => {
     const { engine, work } = await ground()
     const tasks = join(work, '.vscode', 'tasks.json')
     const config = join(work, '.git', 'config')
-    // The last process of a command is gone a moment after its outcome: what appears before that counts as the command's, so try again.
+    // The last process of a command is gone a moment after its outcome: what appears before that counts as the
+    // command's, so try again.
     await until(async () => {
       await engine.run({ command: 'true' })
       for (const name of ['.vscode', '.git']) rmSync(join(work, name), { recursive: true, force: true })

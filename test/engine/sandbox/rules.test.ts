@@ -1,4 +1,7 @@
-/** Rules of the sandbox that neither an escape attempt nor another test plays; the table in THREAT_MODEL.md says where each one is. */
+/**
+ * Rules of the sandbox that neither an escape attempt nor another test plays; the table in THREAT_MODEL.md says where
+ * each one is.
+ */
 import { copyFileSync, lstatSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'

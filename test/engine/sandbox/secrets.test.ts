@@ -1,4 +1,7 @@
-/** Secrets and password prompts reach commands in a room as they reach others, and nothing else of the state directory does. */
+/**
+ * Secrets and password prompts reach commands in a room as they reach others, and nothing else of the state directory
+ * does.
+ */
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'

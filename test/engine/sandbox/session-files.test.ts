@@ -1,4 +1,7 @@
-/** Files of a session lie in a folder that its commands can write: the engine, which is outside, is led nowhere by what they put there. */
+/**
+ * Files of a session lie in a folder that its commands can write: the engine, which is outside, is led nowhere by what
+ * they put there.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

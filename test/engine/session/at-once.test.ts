@@ -1,4 +1,7 @@
-/** Which requests a session may answer by giving a command again: a field that is not known to be harmless is looked at in full. */
+/**
+ * Which requests a session may answer by giving a command again: a field that is not known to be harmless is looked at
+ * in full.
+ */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

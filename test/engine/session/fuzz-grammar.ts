@@ -1,6 +1,7 @@
 /**
- * Random stories for the fuzzer: commands that put things in the way of our own lines (functions and aliases named like builtins, traps,
- * descriptors, odd names, the same command again), and what happens to the session between them while a plain bash knows nothing of it.
+ * Random stories for the fuzzer: commands that put things in the way of our own lines (functions and aliases named like
+ * builtins, traps, descriptors, odd names, the same command again), and what happens to the session between them while
+ * a plain bash knows nothing of it.
  */
 import { fc } from '../../fixtures/fast-check.js'
 import { lastingScenes, scenes } from './fuzz-scenes.js'
@@ -45,7 +46,10 @@ const inTheWay: fc.Arbitrary<string> = fc.oneof(
   alias.map((name) => `command unalias ${name} 2>/dev/null`),
   alias.map((name) => `${name} x 2>/dev/null >/dev/null`),
 )
-/** The words by which our own lines are protected. (A function named `builtin` lives until the end of its call: docs/sessions.md.) */
+/**
+ * The words by which our own lines are protected. (A function named `builtin` lives until the end of its call:
+ * docs/sessions.md.)
+ */
 const protectors: fc.Arbitrary<string> = fc.oneof(
   shadowed.map((name) => `builtin command -V ${name} | head -1`),
   fc.constantFrom(

@@ -1,6 +1,6 @@
 /**
- * Random pipelines and lists of programs, which a session's builtin starts by itself, among what changes how programs are
- * found, started and heard of. Nothing in a story depends on which stage of a pipeline is quicker.
+ * Random pipelines and lists of programs, which a session's builtin starts by itself, among what changes how programs
+ * are found, started and heard of. Nothing in a story depends on which stage of a pipeline is quicker.
  */
 import { fc } from '../../fixtures/fast-check.js'
 

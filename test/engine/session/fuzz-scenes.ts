@@ -1,6 +1,6 @@
 /**
- * Scenes for the fuzzer: short sequences of commands, one call each, around one thing that bash keeps between commands. Scenes share a few
- * names, so that one finds what another has left.
+ * Scenes for the fuzzer: short sequences of commands, one call each, around one thing that bash keeps between commands.
+ * Scenes share a few names, so that one finds what another has left.
  */
 import { fc } from '../../fixtures/fast-check.js'
 
@@ -395,5 +395,8 @@ const bytes: readonly Scene[] = [
 
 export const scenes: fc.Arbitrary<Scene> = fc.constantFrom(...[arrays, references, coprocesses, documents, substitutions, traps, execs, options, jobs, reads, subshells, locked, names, memory, lists, leaving, watching, moving, bytes].flat()) // prettier-ignore
 
-/** Scenes that hold nothing that only a process has: jobs, descriptors, the end of the shell in between is no loss to them. */
+/**
+ * Scenes that hold nothing that only a process has: jobs, descriptors, the end of the shell in between is no loss to
+ * them.
+ */
 export const lastingScenes: fc.Arbitrary<Scene> = fc.constantFrom(...[arrays, references, documents, options, subshells, locked, names, lists, bytes].flat()) // prettier-ignore

@@ -1,4 +1,7 @@
-/** A differential fuzzer with shrinking: whatever is typed, and whatever happens in between, a session is one plain bash. */
+/**
+ * A differential fuzzer with shrinking: whatever is typed, and whatever happens in between, a session is one plain
+ * bash.
+ */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fc } from '../../fixtures/fast-check.js'

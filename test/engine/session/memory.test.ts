@@ -1,4 +1,6 @@
-/** What the engine knows about a session decides on how much care a command needs; it must not stay careful for ever. */
+/**
+ * What the engine knows about a session decides on how much care a command needs; it must not stay careful for ever.
+ */
 import { expect, test } from 'vitest'
 import { SessionMemory } from '../../../src/engine/session/call/memory.js'
 import type { CallNeeds } from '../../../src/engine/session/lines/call-text.js'

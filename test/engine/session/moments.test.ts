@@ -1,4 +1,7 @@
-/** Stops, moves and mistakes at the worst moment: the next command of a session answers for itself, and the shell is what it was. */
+/**
+ * Stops, moves and mistakes at the worst moment: the next command of a session answers for itself, and the shell is
+ * what it was.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** No line of the session's own is reached by a name that the agent can define: every name, as function and as alias, with every kind of call. */
+/**
+ * No line of the session's own is reached by a name that the agent can define: every name, as function and as alias,
+ * with every kind of call.
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -11,7 +14,10 @@ const NAMES =
     ' ',
   )
 
-/** Aliases are out of the way of every word behind a backslash: those of words that bash itself prints to be read again are tried. */
+/**
+ * Aliases are out of the way of every word behind a backslash: those of words that bash itself prints to be read again
+ * are tried.
+ */
 const ALIASES = new Set(['declare', 'eval', 'exec', 'export', 'printf', 'trap', 'unset'])
 
 const SHADOW = 'SHADOWED'

@@ -1,4 +1,7 @@
-/** Random commands for the oracle: small pieces of shell that touch the same few names, so that what one leaves the next one finds. */
+/**
+ * Random commands for the oracle: small pieces of shell that touch the same few names, so that what one leaves the next
+ * one finds.
+ */
 import { fc } from '../../fixtures/fast-check.js'
 
 const name = fc.constantFrom('a', 'b', 'c')
@@ -106,7 +109,10 @@ export const randomCommand: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(name, word).map(([n, w]) => `cat <<END\n$${n} ${w}\nEND`) },
 )
 
-/** A failed assignment to an integer ends a sourced file, but only a line of a script: the oracle cannot judge what stands on the lines behind it. */
+/**
+ * A failed assignment to an integer ends a sourced file, but only a line of a script: the oracle cannot judge what
+ * stands on the lines behind it.
+ */
 export const comparable = (commands: string[]): boolean =>
   !commands.some((command) => command.includes('declare -i')) ||
   !commands.some((command) => command.includes('\n') && !command.startsWith('cat <<'))

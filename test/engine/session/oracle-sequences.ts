@@ -1,4 +1,7 @@
-/** Commands given one by one to a session and, as the same list, to a plain bash. Each row is one sequence; none ends the plain shell. */
+/**
+ * Commands given one by one to a session and, as the same list, to a plain bash. Each row is one sequence; none ends
+ * the plain shell.
+ */
 
 export const SEQUENCES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   variables: [

@@ -1,4 +1,7 @@
-/** The oracle of sessions: one plain bash that is given the same commands, and what both of them print, answer and remember. */
+/**
+ * The oracle of sessions: one plain bash that is given the same commands, and what both of them print, answer and
+ * remember.
+ */
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -170,8 +173,8 @@ export function plainErrors(text: string): string {
 }
 
 /**
- * A DEBUG trap of the sequence also sees the oracle's own lines; after `exec 2>&1` bash says here in which line of which
- * file a mistake is, and a session has other files.
+ * A DEBUG trap of the sequence also sees the oracle's own lines; after `exec 2>&1` bash says here in which line of
+ * which file a mistake is, and a session has other files.
  */
 export function plainOutput(text: string): string {
   const plain = text.replace(/\bbash: line \d+: /g, 'bash: ')

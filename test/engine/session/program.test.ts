@@ -1,4 +1,7 @@
-/** Programs are started by cerith's builtin, which the session's bash has loaded. Everything must be as if bash had done it. */
+/**
+ * Programs are started by cerith's builtin, which the session's bash has loaded. Everything must be as if bash had done
+ * it.
+ */
 import {
   chmodSync,
   copyFileSync,
@@ -480,7 +483,8 @@ describe.skipIf(BUILTIN === null)('with the builtin', () => {
     const cwd = temporaryFolder()
     programsIn(cwd)
     const session = await (await testEngine({ cwd })).session()
-    // The first command of a shell is bash's: a child that is quicker than bash, which does not wait yet, interrupts it (in any bash).
+    // The first command of a shell is bash's: a child that is quicker than bash, which does not wait yet, interrupts it
+    // (in any bash).
     await session.run({ command: ':' })
     for (let round = 0; round < 5; round++) {
       expect(await session.run({ command: './survives' })).toMatchObject({ exitCode: 3, stderr: '' })

@@ -78,7 +78,8 @@ test.each(['interrupt', 'kill'] as const)(
   'EXEC-07 F15 a program that the shell starts in the moment of the %s is ended too, and the shell keeps its state',
   async (how) => {
     const session = await (await testEngine()).session()
-    // A long search for the program: the shell is told before it starts it, and hears of it only when the program has ended.
+    // A long search for the program: the shell is told before it starts it, and hears of it only when the program has
+    // ended.
     for (const places of [3_000, 6_000, 10_000, 15_000]) {
       await session.run({
         command: `export -n PATH; own=\${own-$PATH}; x=0; PATH=$(printf '/x%s:' {1..${places}})$own`,
@@ -171,7 +172,8 @@ test.each([
   const session = await (await testEngine()).session()
   await session.run({ command: 'x=$(printf "%0300000d" 1)' })
   for (let round = 1; round <= 5; round++) {
-    // The state is more than a pipe holds, and a host that is busy does not read it: the shell sleeps, with its own stdin back.
+    // The state is more than a pipe holds, and a host that is busy does not read it: the shell sleeps, with its own
+    // stdin back.
     const busy = setInterval(() => {
       for (const began = performance.now(); performance.now() - began < 40;);
     }, 1)

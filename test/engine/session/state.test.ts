@@ -1,4 +1,6 @@
-/** What a session keeps when its shell does not: nothing that a completed call did is lost, and what is lost is said. */
+/**
+ * What a session keeps when its shell does not: nothing that a completed call did is lost, and what is lost is said.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** Copies of a session's streams: wherever the agent has pointed its descriptors, what a command prints arrives, or the outcome says where it went. */
+/**
+ * Copies of a session's streams: wherever the agent has pointed its descriptors, what a command prints arrives, or the
+ * outcome says where it went.
+ */
 import { describe, expect, test } from 'vitest'
 import type { Session } from '../../../src/index.js'
 import { testEngine, uniqueSeconds, until } from '../harness.js'

@@ -1,4 +1,7 @@
-/** What a session has to say is said by the next call, whatever becomes of that call; so is the status of one that bash could not read. */
+/**
+ * What a session has to say is said by the next call, whatever becomes of that call; so is the status of one that bash
+ * could not read.
+ */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

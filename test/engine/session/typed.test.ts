@@ -1,4 +1,7 @@
-/** Commands of a few builtins are typed as they are, and the same one again without being planned anew: no command may see a difference. */
+/**
+ * Commands of a few builtins are typed as they are, and the same one again without being planned anew: no command may
+ * see a difference.
+ */
 import { closeSync, constants, mkdirSync, openSync, readSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as later } from 'node:timers/promises'

@@ -267,8 +267,8 @@ describe.each(ENGINES)('the state of a shell, %s the builtin', (_, make) => {
   test('a dump that a command imitates with all it can find is not believed, and that is said', async () => {
     const session = await (await make()).session()
     await session.run({ command: 'kept=true; export kept' })
-    // Everything that stands in a file of the session, written in the form of a whole dump into every pipe that is named there, and into
-    // those that were made right behind one of them: no file names the pipe of the state itself.
+    // Everything that stands in a file of the session, written in the form of a whole dump into every pipe that is
+    // named there, and into those that were made right behind one of them: no file names the pipe of the state itself.
     const forge = String.raw`
       d=$(dirname "$BASH_SOURCE")
       marks=$(grep -aoh '[0-9a-f]\{24\}' "$d"/* 2>/dev/null | sort -u)

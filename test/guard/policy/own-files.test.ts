@@ -1,4 +1,7 @@
-/** What belongs to cerith itself: neither changed nor, where it holds secrets, read; and everyday work beside it goes on. Nothing of these tables ever runs. */
+/**
+ * What belongs to cerith itself: neither changed nor, where it holds secrets, read; and everyday work beside it goes
+ * on. Nothing of these tables ever runs.
+ */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { inspect } from '../../../src/guard/inspect.js'

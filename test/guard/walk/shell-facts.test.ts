@@ -1,4 +1,7 @@
-/** What a command can do to its shell: typical commands of agents are seen to leave it alone, and nothing that changes it is. */
+/**
+ * What a command can do to its shell: typical commands of agents are seen to leave it alone, and nothing that changes
+ * it is.
+ */
 import { describe, expect, test } from 'vitest'
 import { inspect } from '../../../src/guard/inspect.js'
 

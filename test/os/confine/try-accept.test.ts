@@ -1,4 +1,7 @@
-/** Accepting against odds: killed in between, two at once, no room on the disk, another file system, and whatever a random command did. */
+/**
+ * Accepting against odds: killed in between, two at once, no room on the disk, another file system, and whatever a
+ * random command did.
+ */
 import { spawn, spawnSync } from 'node:child_process'
 import {
   existsSync,

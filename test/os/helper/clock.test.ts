@@ -1,4 +1,6 @@
-/** The wall clock may be set, by hours and in either direction: what waits, counts and is allowed does not follow it. */
+/**
+ * The wall clock may be set, by hours and in either direction: what waits, counts and is allowed does not follow it.
+ */
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { Questions } from '../../../src/audit/questions.js'
 import { ApprovalStates } from '../../../src/mcp/call/approvals.js'

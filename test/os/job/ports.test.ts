@@ -1,4 +1,7 @@
-/** Ports where there is no /proc: the words of the `netstat` of macOS, as a table written by hand has them; none was seen on a Mac. */
+/**
+ * Ports where there is no /proc: the words of the `netstat` of macOS, as a table written by hand has them; none was
+ * seen on a Mac.
+ */
 import { expect, test } from 'vitest'
 import { listenedIn } from '../../../src/os/job/ports.js'
 

@@ -185,7 +185,8 @@ describe('REF-02: whatever the value is, the program receives it', () => {
           expect(existsSync(canary)).toBe(false)
           const wanted = expected.replaceAll('V', () => value.toString('latin1'))
           if (ran.stdout.toString('latin1') === wanted) return
-          // bash 5.2 loses an array assignment in some command substitutions: only what works with plain text has to work with a secret.
+          // bash 5.2 loses an array assignment in some command substitutions: only what works with plain text has to
+          // work with a secret.
           const plain = await runCommand(whole.replaceAll('{{secret:x}}', 'text'), {})
           fc.pre('stdout' in plain && plain.stdout.toString() === expected.replaceAll('V', 'text'))
           expect(ran.stdout.toString('latin1')).toBe(wanted)

@@ -1,4 +1,7 @@
-/** Runs a delivery in a real bash the two ways the engine does: `eval` in a fresh shell, and `source` in a shell that goes on living. */
+/**
+ * Runs a delivery in a real bash the two ways the engine does: `eval` in a fresh shell, and `source` in a shell that
+ * goes on living.
+ */
 import { spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Commands that a shell can be given at once: no line goes before or after them, and nothing is to be prepared. One that
- * was given before is not judged or put into words again while what is known about the shell is the same.
+ * Commands that a shell can be given at once: no line goes before or after them, and nothing is to be prepared. One
+ * that was given before is not judged or put into words again while what is known about the shell is the same.
  */
 import type { RunRequest } from '../../../contract/request.js'
 import type { Verdict } from '../../../contract/verdict.js'

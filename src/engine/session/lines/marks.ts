@@ -8,8 +8,8 @@ import { quoteWord } from '../../../contract/quote.js'
 export const LOADED = '__cerith'
 
 /**
- * No common program uses it, and the kernel queues it. Counted from the last one: where real-time signals begin, libraries
- * differ (34 for glibc, 35 for musl), and a shell whose handler has another number would end by this one.
+ * No common program uses it, and the kernel queues it. Counted from the last one: where real-time signals begin,
+ * libraries differ (34 for glibc, 35 for musl), and a shell whose handler has another number would end by this one.
  */
 export const STOP_SIGNAL = 55
 export const STOP_NAME = 'RTMAX-9'
@@ -104,8 +104,9 @@ export const HUSHED = '2</dev/null'
 
 /**
  * Nor anything that a trap of the agent's says of such a line (DEBUG). It must be able to say it: under `extdebug` a
- * trap that fails keeps bash from the line. So both streams lead to /dev/null to write, but in a restricted shell, where
- * they are to read: `$-` as a number of 36 digits is zero where it has no `r`, and BASH_VERSINFO has an entry 0, not 99.
+ * trap that fails keeps bash from the line. So both streams lead to /dev/null to write, but in a restricted shell,
+ * where they are to read: `$-` as a number of 36 digits is zero where it has no `r`, and BASH_VERSINFO has an entry 0,
+ * not 99.
  */
 const RESTRICTED = '36#0${-//[^r]/0}'
 export const UNHEARD = `${HUSHED} >&"\${BASH_VERSINFO[${RESTRICTED}]:+/dev/null}\${BASH_VERSINFO[99*(${RESTRICTED}<1)]:+0}"`

@@ -16,7 +16,8 @@ export function installStop(marks: Marks): string {
   // of the command, bash undoes this itself.
   // Only `exec` can do it: where the agent has a function of that name, the newline is taken out of the output instead.
   const hush = `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}`
-  // bash 4.4 takes `trap - INT` in a sourced file for that of a script, and ends by the interrupt: only where it is needed.
+  // bash 4.4 takes `trap - INT` in a sourced file for that of a script, and ends by the interrupt: only where it is
+  // needed.
   const unset = `{ [[ \${${saved}-} && ! -s ${quoteWord(fileOf.interrupt(marks))} ]]; } ${HUSHED} || \\builtin trap - INT`
   // Only within a file that is sourced: a bash that is interrupted by its own handler while it
   // reads a line from a pipe crashes.

@@ -31,7 +31,9 @@ export class Orders {
     return `/proc/${process.pid}/fd/${this.#unread}`
   }
 
-  /** Most lines are short, and the pipe takes them at once; one with a long variable or trap goes as the shell reads it. */
+  /**
+   * Most lines are short, and the pipe takes them at once; one with a long variable or trap goes as the shell reads it.
+   */
   type(text: string | Uint8Array): void {
     const bytes = typeof text === 'string' ? Buffer.from(text) : text
     const isWaiting = this.#rest.length > 0

@@ -10,7 +10,9 @@ export interface ReportReceiver {
   give(report: EndReport | null): void
   /** The command could not be given to the shell. */
   fail(error: unknown): void
-  /** The directory of the shell is gone; nothing of the command has happened. Without it bash does the command there. */
+  /**
+   * The directory of the shell is gone; nothing of the command has happened. Without it bash does the command there.
+   */
   displaced?(): void
 }
 

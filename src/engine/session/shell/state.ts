@@ -96,7 +96,9 @@ export function hooksLeftOut(state: ShellState, initial: readonly string[]): str
     .map(({ name }) => name)
 }
 
-/** The state as it may lie on a disk: without any known secret, with the names of what it lacks, and where it was made. */
+/**
+ * The state as it may lie on a disk: without any known secret, with the names of what it lacks, and where it was made.
+ */
 export function snapshotText(
   state: ShellState,
   mask: (text: string) => string,
