@@ -3,7 +3,7 @@ import { fstatSync, readSync, writeSync } from 'node:fs'
 import { attempt } from '../../../contract/attempt.js'
 import { closeQuietly } from '../../../os/files/quietly.js'
 import type { Pipe } from '../../../os/helper/launcher.js'
-import { fileName, openFile } from './streams.js'
+import { fileName, openFile } from '../../../os/process/open-files.js'
 
 const NEWLINE = 0x0a
 

@@ -6,10 +6,11 @@
  */
 import type { Redirect } from '../lines/call-text.js'
 import type { Note } from '../../../contract/note.js'
-import { fstatSync, lstatSync, readdirSync, statSync } from 'node:fs'
+import { fstatSync } from 'node:fs'
 import type { Pipe } from '../../../os/helper/launcher.js'
 import { lastingName, readPipe, type Held, type PipeReader } from '../../../os/files/pipe-reader.js'
 import { processesOf, type Watched } from '../../../os/helper/processes.js'
+import { fileName, openFiles, type OpenFile } from '../../../os/process/open-files.js'
 import { hasProc, linkOf, shownProcesses } from '../../../os/process/proc.js'
 import { takePipe } from '../../services/pipes.js'
 import type { Services } from '../../services/services.js'
@@ -323,49 +324,6 @@ export class SessionStreams {
   }
 }
 
-export function fileName({ dev, ino }: { dev: number; ino: number }): string {
-  return `${dev}:${ino}`
-}
-
-/** The file behind a descriptor of a process. */
-export function openFile(pid: number, fd: number): string | undefined {
-  try {
-    return fileName(statSync(`/proc/${pid}/fd/${fd}`))
-  } catch {
-    return undefined
-  }
-}
-
-interface OpenFile {
-  readonly file: string
-  readonly pipe: boolean
-  /** Open for reading. */
-  readonly reads: boolean
-}
-
 function leadingTo({ file }: Channel, open: ReadonlyMap<number, OpenFile>): readonly number[] {
   return [...open].flatMap(([number, found]) => (found.file === file ? [number] : []))
-}
-
-/** All descriptors of a process; none where there is no /proc, or the process is gone. */
-function openFiles(pid: number): Map<number, OpenFile> {
-  const found = new Map<number, OpenFile>()
-  try {
-    for (const name of readdirSync(`/proc/${pid}/fd`)) {
-      try {
-        const path = `/proc/${pid}/fd/${name}`
-        const seen = statSync(path)
-        found.set(Number(name), {
-          file: fileName(seen),
-          pipe: seen.isFIFO(),
-          reads: (lstatSync(path).mode & 0o400) !== 0,
-        })
-      } catch {
-        // Closed while we looked.
-      }
-    }
-  } catch {
-    // No /proc, or no such process.
-  }
-  return found
 }
