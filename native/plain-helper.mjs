@@ -903,13 +903,15 @@ function startTime(pid) {
 }
 
 /**
- * The shell of a session ignores SIGTERM: it would go on with its list while what it waits for ends. Nothing else
- * catches the signal that stops its commands (marks.ts).
+ * The shell of a session ignores SIGTERM: it would go on with its list while what it waits for ends. It also catches the
+ * signal that stops its commands (marks.ts), as a program in Go does, which catches every one.
  */
 function isShellOfSession(pid) {
   try {
-    const caught = /^SigCgt:\s+(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0'
-    return ((BigInt(`0x${caught}`) >> 54n) & 1n) === 1n
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+    const has = (which, number) =>
+      (BigInt(`0x${new RegExp(`^${which}:\\s+(\\w+)`, 'm').exec(status)?.[1]}`) >> BigInt(number - 1)) & 1n
+    return (has('SigIgn', 15) & has('SigCgt', 55)) === 1n
   } catch {
     return false
   }

@@ -425,17 +425,18 @@ static void reserve_status(void) {
 
 /* ---- ending it ---- */
 
-/* The shell of a session ignores SIGTERM: it would go on with its list while what it waits for ends. Nothing else
-   catches the signal that stops its commands (marks.ts). */
+/* The shell of a session ignores SIGTERM: it would go on with its list while what it waits for ends. It also catches the
+   signal that stops its commands (marks.ts), as a program in Go does, which catches every one. */
 static bool is_shell_of_session(pid_t pid) {
   enum { STOP = 55 };
   char path[40], line[256];
-  unsigned long long caught = 0;
+  unsigned long long ignored = 0, caught = 0;
   snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
   FILE *file = fopen(path, "re");
-  while (file && fgets(line, sizeof line, file)) if (sscanf(line, "SigCgt: %llx", &caught) == 1) break;
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "SigIgn: %llx", &ignored) != 1 && sscanf(line, "SigCgt: %llx", &caught) == 1) break;
   if (file) fclose(file);
-  return caught >> (STOP - 1) & 1;
+  return ignored >> (SIGTERM - 1) & caught >> (STOP - 1) & 1;
 }
 
 static void begin_kill(int number, long long grace, const char *why) {

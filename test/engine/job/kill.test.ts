@@ -68,6 +68,16 @@ test('a job that ignores the polite signal is forced after its grace, and the re
   })
 })
 
+test('a program that catches every signal, as those in Go do, is told SIGTERM alone', async () => {
+  const says = (name: string): string => `trap 'echo by ${name}; exit' ${name}`
+  const job = await started(
+    `${says('HUP')}; ${says('TERM')}; trap : RTMAX-9; echo up; while :; do sleep 0.05; done`,
+    'up',
+  )
+  await job.kill({ graceMs: 5_000 })
+  expect((await job.read()).text).toMatch(/^up\n(Terminated\n)?by TERM\n$/)
+})
+
 test('a job that cleans up on the polite signal may: its last words are stored', async () => {
   const job = await started('trap "echo bye; exit 0" TERM; echo up; while :; do sleep 0.05; done', 'up')
   expect(await job.kill()).toMatchObject({ forced: false, info: { status: 'killed' } })
