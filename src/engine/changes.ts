@@ -107,7 +107,7 @@ export function createChanges(
       const refused = await agreement(intent, folder, options, mode, services)
       if (refused) {
         audit('accept', folder.record.id, intent.taken.length, 'refused')
-        return { ...refused, id: folder.record.id, accepted: [], left: intent.taken.length + intent.kept.length }
+        return { ...refused, id: folder.record.id, accepted: [], left: intent.count }
       }
       if (intent.taken.length > 0) await vacate(folder)
       const accepted = await acceptFrom(folder, intent, {

@@ -42,9 +42,8 @@ export function watchProtected(
       const from = all ? directoryOf(argv) : ''
       for (const word of argv.slice(1)) {
         if (from) walker.reads(`${from}/${word}${all}`, shell, argv)
-        if (!all && !mayName(word, walker)) continue
-        walker.reads(word, shell, argv)
-        if (all) walker.reads(word + all, shell, argv)
+        if (mayName(word, walker)) walker.reads(word, shell, argv)
+        if (all && !OPTION.test(word)) walker.reads(word + all, shell, argv)
       }
     },
     reads: (path, walker, argv) => {
@@ -120,6 +119,8 @@ function mayLeadTo(path: string, files: readonly string[]): boolean {
   return path.endsWith(TREE) || hasWildcard(last) || files.some((file) => file.endsWith(`/${last}`))
 }
 
+/** One that names nothing. */
+const OPTION = /^--?[\w-]+$/
 const PATTERN = /[*?[\uFDD1-\uFDD9]/
 
 function refuse(walker: Walker, argv: readonly string[], word: string, why: string): void {

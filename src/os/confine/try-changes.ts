@@ -29,6 +29,8 @@ export interface Intent {
   readonly taken: readonly Entry[]
   readonly kept: Accepted['kept']
   readonly digest: string
+  /** How many changes there are. */
+  readonly count: number
 }
 
 export async function intentOf(folder: TryFolder, options: AcceptOptions, cwd: string): Promise<Intent> {
@@ -40,18 +42,22 @@ export async function intentOf(folder: TryFolder, options: AcceptOptions, cwd: s
       taken: [],
       kept: picked.map(({ change }) => ({ path: change.path, reason: 'it is not what was looked at; look again' })),
       digest,
+      count: all.length,
     }
   const problems = new Map(picked.map((entry) => [entry, problemOf(entry.change, options)]))
   const willing = picked.filter((entry) => problems.get(entry) === null)
   // A new directory that may not be accepted keeps everything in it.
   const taken = withDirectories(willing, all).filter((entry) => problemOf(entry.change, options) === null)
+  const mistaken = (options.paths ?? []).filter((path) => chosen(all, [path], cwd).length === 0)
+  const kept = picked.flatMap((entry) => {
+    const reason = problems.get(entry)
+    return reason ? [{ path: entry.change.path, reason }] : []
+  })
   return {
     taken,
-    kept: picked.flatMap((entry) => {
-      const reason = problems.get(entry)
-      return reason ? [{ path: entry.change.path, reason }] : []
-    }),
+    kept: [...kept, ...mistaken.map((path) => ({ path, reason: 'nothing of this name was changed' }))],
     digest,
+    count: all.length,
   }
 }
 

@@ -151,7 +151,8 @@ mkdir -m 555 locked; ${listing}`,
       'd d/a x x/y x/y/1 x/y/z x/y/z/2 ',
     )
     // The word of an unset variable (`cerith accept "$FILE"`) is not everything.
-    expect(await engine.accept({ paths: [''], ask: yes })).toMatchObject({ accepted: [], left: 4 })
+    const kept = ['', 'nowhere'].map((path) => ({ path, reason: 'nothing of this name was changed' }))
+    expect(await engine.accept({ paths: ['', 'nowhere'], ask: yes })).toMatchObject({ accepted: [], kept, left: 4 })
     expect(await engine.accept({ paths: ['d'], ask: yes })).toMatchObject({ left: 2 })
     expect([readdirSync(join(work, 'd')), readFileSync(join(work, 'd/a'), 'utf8')]).toEqual([['a'], 'new\n'])
   })

@@ -120,7 +120,9 @@ describe.skipIf(!canConfine)('accepting', () => {
         if (seed % 2 === 0)
           for (const path of ['d/e', 'a', 'f/a', 'd']) {
             const part = await acceptAll(folder, [join(work, path)])
-            expect([seed, path, part.kept]).toEqual([seed, path, []])
+            // Not every command changes each of them.
+            const kept = part.kept.filter(({ reason }) => reason !== 'nothing of this name was changed')
+            expect([seed, path, kept]).toEqual([seed, path, []])
             // What is left of the try shows the same as before.
             const engine = await createEngine({ cwd: work, stateDir, sandbox: { profile: 'workspace', try: true } })
             expect([seed, path, withoutLinks((await engine.run({ command: LISTING })).stdout)]).toEqual([
