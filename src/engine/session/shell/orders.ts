@@ -6,6 +6,7 @@ import type { Pipe } from '../../../os/helper/launcher.js'
 import { fileName, openFile } from '../../../os/process/open-files.js'
 
 const NEWLINE = 0x0a
+const NOTHING = Buffer.alloc(0)
 
 export class Orders {
   readonly #typed: number
@@ -13,7 +14,7 @@ export class Orders {
   readonly #unread: number
   readonly #file: string
   /** What did not fit into the pipe. */
-  #rest: Uint8Array = Buffer.alloc(0)
+  #rest: Uint8Array = NOTHING
   #closed = false
 
   constructor(pipe: Pipe) {
@@ -36,18 +37,21 @@ export class Orders {
    */
   type(text: string | Uint8Array): void {
     const bytes = typeof text === 'string' ? Buffer.from(text) : text
-    const isWaiting = this.#rest.length > 0
-    this.#rest = isWaiting ? Buffer.concat([this.#rest, bytes]) : bytes
-    if (!isWaiting) this.#write()
+    if (this.#rest.length > 0) this.#rest = Buffer.concat([this.#rest, bytes])
+    else this.#write(bytes)
   }
 
-  #write(): void {
+  #write(bytes: Uint8Array): void {
     // Once it is closed, its number may belong to another open file.
     if (this.#closed) return
-    // Full: a shell that just died reads no more, and its exit tells the rest.
-    const length = attempt(() => writeSync(this.#typed, this.#rest), 0)
-    this.#rest = this.#rest.subarray(length)
-    if (this.#rest.length > 0) setTimeout(() => this.#write(), 1)
+    let length = 0
+    try {
+      length = writeSync(this.#typed, bytes)
+    } catch {
+      // Full: a shell that just died reads no more, and its exit tells the rest.
+    }
+    this.#rest = length < bytes.length ? bytes.subarray(length) : NOTHING
+    if (this.#rest !== NOTHING) setTimeout(() => this.#write(this.#rest), 1)
   }
 
   /** Whether a shell that is gone has not read the first line of what was typed last: nothing of it has happened. */
