@@ -429,14 +429,15 @@ static void reserve_status(void) {
    signal that stops its commands (marks.ts), as a program in Go does, which catches every one. */
 static bool is_shell_of_session(pid_t pid) {
   enum { STOP = 55 };
-  char path[40], line[256];
-  unsigned long long ignored = 0, caught = 0;
-  snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-  FILE *file = fopen(path, "re");
-  while (file && fgets(line, sizeof line, file))
-    if (sscanf(line, "SigIgn: %llx", &ignored) != 1 && sscanf(line, "SigCgt: %llx", &caught) == 1) break;
-  if (file) fclose(file);
-  return ignored >> (SIGTERM - 1) & caught >> (STOP - 1) & 1;
+  char text[4096];
+  snprintf(text, sizeof text, "/proc/%d/status", (int)pid);
+  int fd = open(text, O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  close(fd);
+  text[length > 0 ? length : 0] = '\0';
+  const char *ignored = strstr(text, "\nSigIgn:"), *caught = strstr(text, "\nSigCgt:");
+  return ignored && caught && strtoull(ignored + 8, NULL, 16) >> (SIGTERM - 1)
+      & strtoull(caught + 8, NULL, 16) >> (STOP - 1) & 1;
 }
 
 static void begin_kill(int number, long long grace, const char *why) {
