@@ -261,7 +261,7 @@ test.each([
   ['"ls"', null],
   ['! ls', null],
   ['ls a!b', null],
-  ['ls \x1e', null],
+  ['ls \x1e', ['; ls \x1e']],
   ['ls "a\nb"', null],
   ['', null],
 ])('%j is nothing but programs: %j', (command, programs) => {
