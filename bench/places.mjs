@@ -51,11 +51,11 @@ async function against(name, at, reach, argv, prefix) {
   }
   floor.close()
   // Both engines compile their code while they are used.
-  const early = median(ours.slice(0, 300))
+  const [early, late] = [ours.slice(0, 300), ours.slice(-300)].map(median)
   const [a, b, c] = [plain, ours, bare].map(median)
-  const [client, all, first, least] = [a.toFixed(1), b.toFixed(2), early.toFixed(2), c.toFixed(2)]
+  const [client, all, first, last, least] = [a.toFixed(1), ...[b, early, late, c].map((ms) => ms.toFixed(2))]
   console.log(
-    `${name}: one client per command ${client} ms, session ${all} ms: ${(a / b).toFixed(0)}x (of 3,000 calls; the first 300: ${first} ms, ${(a / early).toFixed(0)}x); bare echo ${least} ms`,
+    `${name}: one client per command ${client} ms, session ${all} ms: ${(a / b).toFixed(0)}x (of 3,000 calls; the first 300: ${first} ms, ${(a / early).toFixed(0)}x, the last 300: ${last} ms, ${(a / late).toFixed(0)}x); bare echo ${least} ms`,
   )
   await engine.close()
 }

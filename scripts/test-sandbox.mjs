@@ -1,10 +1,12 @@
 // The sandbox against attacks, random policies and real work.
 //   npm run test:sandbox                              everything
-// npm run test:sandbox -- PROFILE... [--only ID,ID] every escape attempt, as this user and (where
-// this is root) as an ordinary one npm run test:sandbox -- fuzz | work               random policies
-// (CERITH_SEED, CERITH_FUZZ_RUNS), real work in rooms npm run test:sandbox -- try
-// tries with mounts, owners and groups of their own, and many random ones npm run test:sandbox --
-// --short                   the profile workspace, fuzz and work; nothing where no room can be built
+//   npm run test:sandbox -- PROFILE... [--only ID,ID] every escape attempt, as this user and (where this is root) as an
+//                                                     ordinary one
+//   npm run test:sandbox -- fuzz | work               random policies (CERITH_SEED, CERITH_FUZZ_RUNS), real work in rooms
+//   npm run test:sandbox -- try                       tries with mounts, owners and groups of their own, and many random
+//                                                     ones
+//   npm run test:sandbox -- --short                   the profile workspace, fuzz and work; nothing where no room can be
+//                                                     built
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, chmodSync, chownSync } from 'node:fs'
 import { homedir } from 'node:os'
