@@ -40,7 +40,7 @@ export class Wire {
       try {
         read(chunk)
       } catch (error) {
-        // Not only where it was looked for: what fits nothing costs this link, and nobody else.
+        // Not only where it was looked for: what fits nothing costs this link, and not those of other clients.
         this.closed = true
         onBad(error instanceof BadFrame ? error.message : String(error))
       }
