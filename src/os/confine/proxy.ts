@@ -28,7 +28,7 @@ export async function startProxy(launcher: Launcher, room: Room, domains: readon
   let isOpen = true
   let ends = 0
   let current = await begin(launcher, room, domains, keep)
-  /** The listener stays with the room: whoever knocks meanwhile is heard by the next one. */
+  /** The listener stays with the room: connections that come meanwhile wait in it for the next proxy. */
   const follow = async (): Promise<void> => {
     while (isOpen) {
       await current.ward.exited

@@ -1,7 +1,7 @@
 /** Signal names and numbers. */
 import { constants } from 'node:os'
 
-/** Some have two names: that of old manuals (SIGIOT, SIGPOLL) is the one that nobody knows. */
+/** Some have two names: that of old manuals (SIGIOT, SIGPOLL) is not the one that is shown. */
 const OLD_NAMES = new Set(['SIGIOT', 'SIGPOLL', 'SIGUNUSED'])
 const NAMES = new Map(
   Object.entries(constants.signals)
