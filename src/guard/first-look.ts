@@ -18,6 +18,7 @@ import type {
 } from 'unbash'
 import type { GuardContext } from './policy/context.js'
 import { FirstEffects } from './first-effects.js'
+import { isRun } from './programs/shell/builtins.js'
 import { LOOKS_AT_NAMES, onlyReads, RECURSIVE } from './programs/readers.js'
 import { isInside } from '../contract/names/inside.js'
 import { resolvePath } from './words/paths.js'
@@ -33,9 +34,14 @@ export interface Seen {
 
 /** A longer text may be more than the walk wants to follow. */
 const LONGEST = 1_000
-/** Variables whose value a shell or a program runs, or that decide what words mean. */
+/** Variables that decide what words mean, or what programs do. */
 const MATTERS =
-  /^(?:BASH|LD_|PS\d|GIT_|_|PATH$|HOME$|IFS$|ENV$|PWD$|OLDPWD$|CDPATH$|USER$|EDITOR$|VISUAL$|PAGER$|MAN|PROMPT|LESS|SUDO_|BROWSER$|SSH_|RSYNC_|CVS_|FZF_|MAKE|GLOB|HIST|MAIL|TMOUT$)/
+  /^(?:BASH|LD_|GIT_|_|PATH$|HOME$|IFS$|PWD$|OLDPWD$|CDPATH$|USER$|MAN|PROMPT|LESS|SUDO_|SSH_|RSYNC_|MAKE|GLOB|HIST|MAIL|TMOUT$)/
+
+/** A variable that changes nothing but what is read of it. */
+function isOrdinary(name: string): boolean {
+  return !MATTERS.test(name) && !isRun(name)
+}
 /** A word that names something outside of the current directory, or in it by another name. */
 const LEADS_AWAY = /^[/~]|^-[A-Za-z]@?[/~]|[=@<:][/~]|\.\./
 
@@ -140,7 +146,7 @@ class FirstLook {
   #loop({ name: { value: name }, wordlist, body }: For): boolean {
     const values = wordlist?.map(constantOf) ?? []
     const { arrays = {}, integers = [] } = this.#context.held ?? {}
-    if (MATTERS.test(name) || Object.hasOwn(arrays, name) || integers.includes(name)) return false
+    if (!isOrdinary(name) || Object.hasOwn(arrays, name) || integers.includes(name)) return false
     if (values.length === 0 || values.length > MOST_ROUNDS || !values.every((value) => value && ONE_WORD.test(value)))
       return false
     this.variables[name] = values[0] as string
@@ -279,7 +285,7 @@ class FirstLook {
 
   /** A constant value for a name that nothing else acts upon; or what a program prints, which is not known. */
   #isPlain({ name, value, index, append }: Assignment, mayBePrinted = false): boolean {
-    if (index || append || value.type !== 'Word' || MATTERS.test(name)) return false
+    if (index || append || value.type !== 'Word' || !isOrdinary(name)) return false
     return constantOf(value) !== null || (mayBePrinted && this.#isPrinted(value.parts ?? []))
   }
 

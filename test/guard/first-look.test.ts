@@ -141,6 +141,17 @@ describe('a first look agrees with the walk', () => {
     expect(passed).toBeGreaterThan(name === 'an engine' ? 1_000 : name === 'a shell that holds more' ? -1 : 100)
   })
 
+  test('on variables whose value something runs', () => {
+    const names =
+      'PROMPT_COMMAND GIT_PAGER EDITOR PAGER BROWSER LESSOPEN KUBE_EDITOR FCEDIT MAKEFLAGS PERL5OPT RUBYOPT PERL5DB PYTHONSTARTUP NODE_OPTIONS TAR_OPTIONS LESS PS1 BASH_ENV ENV npm_config_script_shell'
+    const values = ['rm -rf ~', '-esystem("rm -rf ~")', '--to-command="rm -rf ~"', '$(rm -rf ~)', '/bin/rm', '+!rm -rf ~']
+    const lines = names
+      .split(' ')
+      .flatMap((name) => values.flatMap((value) => [`${name}='${value}'`, `export ${name}='${value}'; ls`]))
+    const { wrong } = disagreements([...lines, ...lines.map((line) => `${line} ls`)], plain)
+    expect(wrong).toEqual([])
+  })
+
   test('nothing passes that is denied', () => {
     const denied = rows<{ cmd: string; expect: string }>('../corpus/dangerous.jsonl').filter(
       (row) => row.expect === 'deny',

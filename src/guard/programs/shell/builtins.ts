@@ -16,9 +16,18 @@ const COMMAND_VARIABLES = nameSet(`
   FZF_DEFAULT_COMMAND MAKEFLAGS KUBE_EDITOR FCEDIT
 `)
 
-/** A value that will be run as a command is judged where it is assigned. */
+/** Variables whose value is code, a file of code, or options that name some. */
+const CODE_VARIABLES =
+  /^(?:npm_config_script_shell|PERL5OPT|RUBYOPT|PERL5DB|PYTHONSTARTUP|NODE_OPTIONS|TAR_OPTIONS|LESS|PS[0-4]|(?:BASH_)?ENV)$/i
+
+/** Whether the value of the variable will be run. */
+export function isRun(name: string): boolean {
+  return COMMAND_VARIABLES.has(name) || CODE_VARIABLES.test(name)
+}
+
+/** A value that will be run is judged where it is assigned. */
 export function judgeVariable(name: string, values: Alternatives, call: Call): void {
-  for (const value of values) judgeValue(name, value, call)
+  if (isRun(name)) for (const value of values) judgeValue(name, value, call)
 }
 
 function judgeValue(name: string, value: string, call: Call): void {
