@@ -2,8 +2,9 @@
  * What a first look lets a command change: plain names below its directory, through which no link leads elsewhere, that
  * are none of the places of `rules/` and near nothing that is protected.
  */
-import { nameSet } from '../contract/quote.js'
+import { nameList, nameSet } from '../contract/quote.js'
 import type { GuardContext } from './policy/context.js'
+import { onlyReads, SUBSTITUTION } from './programs/readers.js'
 import { formatted } from './programs/shell/printf.js'
 import type { EffectKind } from './rules/findings.js'
 import { judgeEffect } from './rules/judge.js'
@@ -23,8 +24,22 @@ const RUN_LATER =
 /** What they print is not known, whatever they are given. */
 const PRINTS_UNKNOWN = nameSet('wc diff cmp comm df md5sum sha1sum sha256sum date uname git stat')
 
-/** What a program does to the names that it is given; null: a closer look is needed. */
-type Effects = (words: readonly string[]) => readonly (readonly [EffectKind, string])[] | null
+/** Where git finds its settings, and what it works upon. */
+const GIT_VARIABLES = nameList(`
+  GIT_CONFIG GIT_CONFIG_COUNT GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_DIR GIT_WORK_TREE
+`)
+
+/** What they print is as little known as what they are given. */
+const PASSES_ON = nameSet('cut head sort tail tr uniq wc')
+
+/** What comes into a program: nothing, what is not known, names of files, or text that is known. */
+export type Input = 'none' | 'unknown' | 'names' | 'known'
+
+/** What a program does to a name that it is given, and the mode that it gives it. */
+type Change = readonly [kind: EffectKind, name: string, mode?: string]
+
+/** What a program does; null: a closer look is needed; undefined: nothing with these words. */
+type Effects = (words: readonly string[], input: Input) => readonly Change[] | null | undefined
 
 const each =
   (options: RegExp, kindOf: (given: readonly string[]) => EffectKind): Effects =>
@@ -46,7 +61,57 @@ const transfer =
     return [...(takesAway ? [['move', from] as const] : []), ['overwrite', to], ['overwrite', inside]]
   }
 
+/** `sed -i[SUFFIX] s/A/B/ FILE...`: what the line was is part of what it becomes. */
+const sed: Effects = ([first = '', ...words]) => {
+  if (!/^-[nErs]*i/.test(first)) return undefined
+  const [script = '', ...names] = words[0] === '-E' ? words.slice(1) : words
+  const isEdit = /^-i[.\w]*$/.test(first) && SUBSTITUTION.test(script) && !/^s.\^?\.\*/.test(script)
+  return isEdit && names.length > 0 ? names.map((name) => ['edit', name] as const) : null
+}
+
+/** `chmod MODE FILE...` */
+const chmod: Effects = ([mode = '', ...names]) =>
+  /^(?:[0-7]{3,4}|[ugoa]*[-+=][rwxX]+)$/.test(mode) && names.length > 0
+    ? names.map((name) => ['mode', name, mode] as const)
+    : null
+
+/** `tar cf NAME FILE...`, `tar tf NAME`. */
+const tar: Effects = ([bundle = '', name = '', ...files]) => {
+  if (/^-?t[vzjJ]*f$/.test(bundle) && files.length === 0) return []
+  return /^-?c[vzjJ]*f$/.test(bundle) && files.every((file) => PLAIN_NAME.test(file)) ? [['overwrite', name]] : null
+}
+
+/** `sort -o NAME`: of what is not known. */
+const sort: Effects = (words) => {
+  const at = words.indexOf('-o')
+  if (at < 0) return undefined
+  return words.every((word, i) => i === at || /^(?:[^-]|-[bdfghinrRsuV]+$)/.test(word))
+    ? [['overwrite', words[at + 1] ?? '']]
+    : null
+}
+
+/** Settings of git that name no command. */
+const CONFIG_KEY = /^(?:user|init|pull|push|fetch|commit|color|advice)\.[a-zA-Z]+$/
+
+/** Verbs that change the work tree by what is in the repository. */
+const git: Effects = ([verb = '', ...words]) => {
+  if (/^(?:checkout|switch|reset)$/.test(verb))
+    return words.every((word) => /^(?!-\w*f|--(?:force|merge|hard|out)|\.$)/.test(word)) ? [] : null
+  if (verb === 'stash') return words.every((word) => /^(?:list|show|pop|apply|drop|push|-q)$/.test(word)) ? [] : null
+  if (verb !== 'config') return undefined
+  const [key = '', value, ...others] = words.filter((word) => !/^--(?:global|local)$/.test(word))
+  return CONFIG_KEY.test(key) && others.length === 0 && !value?.startsWith('-') && !isWorthKeeping(value ?? '')
+    ? []
+    : null
+}
+
 const CHANGES: Readonly<Record<string, Effects>> = {
+  chmod,
+  git,
+  sed,
+  sort,
+  tar,
+  tee: (words, input) => (input === 'unknown' ? each(/^-a$/, () => 'overwrite')(words, input) : null),
   mkdir: each(/^-p$/, () => 'create'),
   touch: each(/^(?!)/, () => 'create'),
   rm: each(/^-[rRf]+$/, (given) => (given.some((option) => /[rR]/.test(option)) ? 'delete-tree' : 'delete')),
@@ -65,27 +130,59 @@ export class FirstEffects {
     this.disk = new Disk(context.resolveSymlink)
   }
 
-  /** Whether a program of the table does no harm with these words; null where it is none of the table. */
-  changes(program: string, words: Words, places: readonly string[]): boolean | null {
+  /** Whether a program of the table does no harm with these words; null where they change nothing. */
+  changes(program: string, words: Words, input: Input, places: readonly string[]): boolean | null {
     if (!Object.hasOwn(CHANGES, program)) return null
-    if (!words.every((word): word is string => word !== null)) return false
-    const effects = (CHANGES[program] as Effects)(words)
+    const known = words.filter((word) => word !== null)
+    const effects = (CHANGES[program] as Effects)(known, input)
+    if (effects === undefined) return null
+    if (effects === null || known.length < words.length) return false
     // What is copied is read as a whole.
-    const reads = program === 'cp' && words.some((word) => !word.startsWith('-') && this.leadsAway(word, places))
-    return effects !== null && !reads && effects.every(([kind, name]) => this.#isHarmless(kind, name, places))
+    const reads = program === 'cp' && known.some((word) => !word.startsWith('-') && this.leadsAway(word, places))
+    if (program === 'git' && this.#gitIsSet) return false
+    // What is made of a file that was written is known.
+    if (this.#hasWritten && /^(?:sed|sort|tar)$/.test(program)) return false
+    return !reads && effects.every(([kind, name, mode]) => this.#isHarmless(kind, name, places, mode))
+  }
+
+  /** Whether all that the program does is to read. */
+  onlyReads(program: string, words: Words, input: Input): boolean {
+    // Names in text that is known are followed.
+    if (program === 'xargs' && input === 'known') return false
+    return onlyReads(program, words) && !([program, ...words].includes('git') && this.#gitIsSet)
+  }
+
+  /** Settings of git from the environment, which may be commands. */
+  get #gitIsSet(): boolean {
+    const { variables = {} } = this.#context
+    return GIT_VARIABLES.some((name) => variables[name] !== undefined)
   }
 
   /** Whether what the program prints may go into the file. */
-  writes(program: string, words: Words, input: string | null, name: string, places: readonly string[]): boolean {
-    const text = this.printsUnknown(program) ? null : textOf(program, words, input)
+  writes(
+    program: string,
+    words: Words,
+    { input, text: document }: { readonly input: Input; readonly text: string | null },
+    name: string,
+    places: readonly string[],
+  ): boolean {
+    const text = this.prints(program, input) === 'unknown' ? null : textOf(program, words, input, document)
     if (text === undefined || (text !== null && (this.#hasWritten || isWorthKeeping(text)))) return false
     this.#hasWritten ||= text !== null
     return this.#isHarmless('overwrite', name, places)
   }
 
-  /** Whether what it prints is not known. */
-  printsUnknown(program: string): boolean {
-    return PRINTS_UNKNOWN.has(program) || (program === 'grep' && !this.#hasWritten && !this.#knowsFiles)
+  /** What it prints for such an input. */
+  prints(program: string, input: Input = 'none'): 'unknown' | 'names' | 'known' {
+    if (PRINTS_UNKNOWN.has(program)) return 'unknown'
+    if (!this.isUntouched) return 'known'
+    if (program === 'grep' || (input === 'unknown' && PASSES_ON.has(program))) return 'unknown'
+    return program === 'find' || program === 'ls' || (input === 'names' && PASSES_ON.has(program)) ? 'names' : 'known'
+  }
+
+  /** No file is known that was written. */
+  get isUntouched(): boolean {
+    return !this.#hasWritten && !this.#knowsFiles
   }
 
   /** What a file holds is known from an earlier command. */
@@ -98,7 +195,7 @@ export class FirstEffects {
     return places.some((place) => this.disk.behind(resolvePath(name, place), true) !== undefined)
   }
 
-  #isHarmless(kind: EffectKind, name: string, places: readonly string[]): boolean {
+  #isHarmless(kind: EffectKind, name: string, places: readonly string[], mode = EMPTY): boolean {
     const { home, variables, protectedPaths = [] } = this.#context
     // What a file held before is told anew when it changes.
     if (!PLAIN_NAME.test(name) || this.#knowsFiles) return false
@@ -111,15 +208,16 @@ export class FirstEffects {
         !RUN_LATER.test(path) &&
         !protects.some((one) => isInside(path, one) || isInside(one, path)) &&
         this.disk.behind(path, !/^(?:delete|move)/.test(kind)) === undefined &&
-        !judgeEffect({ kind, path, word: name, mode: EMPTY }, { homes, mayExist: () => true, guessed: false })
+        !judgeEffect({ kind, path, word: name, mode }, { homes, mayExist: () => true, guessed: false })
       )
     })
   }
 }
 
 /** What goes into the file; undefined where more than a look is needed. */
-function textOf(program: string, words: Words, input: string | null): string | undefined {
-  if (program === 'cat' && words.length === 0) return input ?? undefined
+function textOf(program: string, words: Words, input: Input, document: string | null): string | undefined {
+  if (program === 'cat' && words.length === 0) return document ?? undefined
+  if (input !== 'none') return undefined
   if (!words.every((word): word is string => word !== null && isConstant(word))) return undefined
   if (program === 'echo') return words[0]?.startsWith('-') ? undefined : `${words.join(' ')}\n`
   return program === 'printf' ? formatted(words)[0] : undefined

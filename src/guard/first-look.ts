@@ -3,27 +3,18 @@
  * no word makes them do anything else, so their words need not be followed. Everything that is not plainly so is walked
  * (`walk/walk.ts`), and the walk comes to the same verdict about all that this lets pass; a test compares the two.
  */
-import type {
-  AndOr,
-  Assignment,
-  Command,
-  CommandNode,
-  CompoundList,
-  For,
-  HereDoc,
-  Pipeline,
-  Redirection,
-  Statement,
-  Word,
-} from 'unbash'
+import type { Assignment, Command, CompoundList, For, HereDoc, Pipeline, Redirection, Statement } from 'unbash'
 import type { GuardContext } from './policy/context.js'
-import { FirstEffects } from './first-effects.js'
-import { isRun } from './programs/shell/builtins.js'
-import { LOOKS_AT_NAMES, onlyReads, RECURSIVE } from './programs/readers.js'
+import { FirstEffects, type Input } from './first-effects.js'
+import { FirstWords } from './first-words.js'
+import { basename } from './programs/row/call.js'
+import { LOOKS_AT_NAMES, RECURSIVE } from './programs/readers.js'
 import { isInside } from '../contract/names/inside.js'
+import { globMatches } from './words/glob.js'
 import { resolvePath } from './words/paths.js'
+import type { Node } from './words/syntax.js'
 import { constantOf } from './walk/shell-reader.js'
-import { hasWildcard, STAR, UNKNOWN } from './words/text.js'
+import { hasWildcard, isConstant } from './words/text.js'
 import type { DiskLook } from '../contract/verdict.js'
 
 /** What the command leaves in its shell. */
@@ -34,22 +25,15 @@ export interface Seen {
 
 /** A longer text may be more than the walk wants to follow. */
 const LONGEST = 1_000
-/** Variables that decide what words mean, or what programs do. */
-const MATTERS =
-  /^(?:BASH|LD_|GIT_|_|PATH$|HOME$|IFS$|PWD$|OLDPWD$|CDPATH$|USER$|MAN|PROMPT|LESS|SUDO_|SSH_|RSYNC_|MAKE|GLOB|HIST|MAIL|TMOUT$)/
-
-/** A variable that changes nothing but what is read of it. */
-function isOrdinary(name: string): boolean {
-  return !MATTERS.test(name) && !isRun(name)
-}
 /** A word that names something outside of the current directory, or in it by another name. */
 const LEADS_AWAY = /^[/~]|^-[A-Za-z]@?[/~]|[=@<:][/~]|\.\./
+
+/** Of the files that grep finds. */
+const CHOICE = /^--(?:in|ex)clude=/
 
 const MOST_ROUNDS = 8
 /** The same with and without quotes. */
 const ONE_WORD = /^[\w@+=.,/-]+$/
-
-type Part = NonNullable<Word['parts']>[number]
 
 /** Null: it has to be walked. */
 export function firstLook(commands: readonly Statement[], text: string, context: GuardContext): Seen | null {
@@ -60,9 +44,8 @@ export function firstLook(commands: readonly Statement[], text: string, context:
   // A file that the session wrote may be what a word means, or be copied.
   const words = isFilled(held?.files) ? text.split(/[\s"'=;|&()<>/]+/) : []
   for (const path in held?.files)
-    if (/[*?[]/.test(text) || words.includes(path.slice(path.lastIndexOf('/') + 1))) return null
-  // Settings of git from the environment, which may be commands.
-  if (context.variables?.['GIT_CONFIG_COUNT'] !== undefined) return null
+    if (path.startsWith('/dev/') || /[*?[]/.test(text) || words.includes(path.slice(path.lastIndexOf('/') + 1)))
+      return null
   const look = new FirstLook(context)
   return look.statements(commands, true) && look.isFarFromSecrets()
     ? { variables: look.variables, looked: look.effects.disk.looks }
@@ -73,24 +56,29 @@ class FirstLook {
   readonly variables: Record<string, string | null> = {}
   readonly effects: FirstEffects
   readonly #context: GuardContext
+  readonly #words: FirstWords
   /** The directories in which a command may be, and the one in which it is when all goes well. */
   readonly #places: string[]
   #now: string
-  /** What the variables of loops are in this round. */
-  readonly #rounds = new Map<string, string>()
   /** Words of this command name files that are read. */
   #reads = false
+  /** In a process of its own, what is set is gone with it. */
+  #apart = 0
+  #loops = 0
 
   constructor(context: GuardContext) {
     this.#context = context
     this.#places = [context.cwd]
     this.#now = context.cwd
     this.effects = new FirstEffects(context)
+    this.#words = new FirstWords(context, this.effects, this.variables, (inner) =>
+      this.#inProcess(() => this.statements(inner, true)),
+    )
   }
 
-  /** `here`: in the shell itself, and for certain. */
+  /** `here`: in the shell itself. */
   statements(list: readonly Statement[], here: boolean): boolean {
-    return list.every(({ command, background }, at) => this.#node(command, here && at === 0 && !background))
+    return list.every(({ command, background }, at) => this.#node(command, here && !background, 'none', at === 0))
   }
 
   /** Words that stay below the current directory cannot name a file that must not be read, unless one lies there. */
@@ -99,30 +87,43 @@ class FirstLook {
     return !this.#reads || unreadablePaths.every((path) => this.#places.every((place) => !isInside(path, place)))
   }
 
-  /** A name like one of the files that must not be read, or a pattern: a link may lead there. */
+  /** A name like one of the files that must not be read: a link may lead there. */
   #mayBeSecret(word: string): boolean {
     const { unreadablePaths = [] } = this.#context
-    const last = word.slice(word.lastIndexOf('/') + 1)
-    return (
-      unreadablePaths.length > 0 && (hasWildcard(word) || unreadablePaths.some((path) => path.endsWith(`/${last}`)))
-    )
+    const last = word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('=')) + 1)
+    return hasWildcard(last)
+      ? unreadablePaths.some((path) => globMatches(last, basename(path)))
+      : unreadablePaths.some((path) => path.endsWith(`/${last}`))
   }
 
-  /** `alone`: nothing that is known is printed into it. */
-  #node(node: CommandNode | Pipeline | AndOr, here: boolean, alone = true): boolean {
+  /** `first`: nothing before it can have failed. */
+  #node(node: Node, here: boolean, input: Input = 'none', first = false): boolean {
     switch (node.type) {
       case 'Command':
-        return this.#command(node, here, alone)
+        return this.#command(node, here, input, here && first)
       case 'Pipeline':
-        return node.commands.every((one) => this.#node(one, false, node.commands.length === 1))
+        return this.#pipeline(node)
       case 'AndOr':
         return node.commands.every((one, at) =>
           one.type === 'Command' && here && node.operators.every((operator) => operator === '&&')
-            ? this.#command(one, at === 0, true, true)
+            ? this.#command(one, at === 0, 'none', first)
             : this.#node(one, here && at === 0),
         )
+      case 'BraceGroup':
+        return this.statements(node.body.commands, here)
+      case 'Subshell':
+        return this.#inProcess(() => this.statements(node.body.commands, true))
+      case 'Redirected':
+        return this.#redirected(node.redirects.filter(isOfFile), '', [], 'known') && this.#node(node.command, here)
       case 'For':
         return here && this.#loop(node)
+      case 'While':
+        return (
+          // One that starts others without end is looked at closely.
+          node.body.commands.every(({ background }) => !background) &&
+          this.statements(node.clause.commands, here) &&
+          this.#round(node.body)
+        )
       case 'If':
         return (
           this.#list(node.clause) &&
@@ -132,26 +133,59 @@ class FirstLook {
         )
       case 'Case':
         return (
-          this.#word(node.word) !== undefined &&
+          this.#words.one(node.word) !== undefined &&
           node.items.every(
-            ({ pattern, body }) => pattern.every((one) => typeof this.#word(one) === 'string') && this.#list(body),
+            ({ pattern, body }) => pattern.every((one) => typeof this.#words.one(one) === 'string') && this.#list(body),
           )
         )
+      case 'TestCommand':
+        return this.#words.areTested(node.expression)
       default:
         return false
     }
   }
 
+  #inProcess(look: () => boolean): boolean {
+    const [before, now] = [{ ...this.variables }, this.#now]
+    this.#apart++
+    const passes = look()
+    this.#apart--
+    for (const name in this.variables) delete this.variables[name]
+    Object.assign(this.variables, before)
+    this.#now = now
+    return passes
+  }
+
+  #pipeline({ commands }: Pipeline): boolean {
+    const [only, ...others] = commands
+    if (only && others.length === 0) return this.#node(only, false)
+    let input: Input = 'none'
+    return this.#inProcess(() =>
+      commands.every((one) => {
+        const passes = this.#node(one, false, input)
+        input =
+          (one.type === 'Command' && one.name && this.effects.prints(constantOf(one.name) ?? '', input)) || 'known'
+        return passes
+      }),
+    )
+  }
+
   /** Every round of it; afterwards the variable is known by its first value. */
   #loop({ name: { value: name }, wordlist, body }: For): boolean {
-    const values = wordlist?.map(constantOf) ?? []
-    const { arrays = {}, integers = [] } = this.#context.held ?? {}
-    if (!isOrdinary(name) || Object.hasOwn(arrays, name) || integers.includes(name)) return false
-    if (values.length === 0 || values.length > MOST_ROUNDS || !values.every((value) => value && ONE_WORD.test(value)))
-      return false
-    this.variables[name] = values[0] as string
-    const passes = values.every((value) => this.#rounds.set(name, value as string) && this.#list(body))
-    this.#rounds.delete(name)
+    const values = wordlist?.flatMap((word) => this.#words.all(word) ?? [null]) ?? []
+    if (!this.#words.maySet(name) || values.length === 0 || values.includes(null)) return false
+    this.variables[name] = values.find((value) => value && isConstant(value)) ?? null
+    if (values.length > MOST_ROUNDS || !values.every((value) => value && ONE_WORD.test(value))) return this.#round(body)
+    const { rounds } = this.#words
+    const passes = values.every((value) => rounds.set(name, value as string) && this.#round(body))
+    rounds.delete(name)
+    return passes
+  }
+
+  #round(body: CompoundList): boolean {
+    this.#loops++
+    const passes = this.#list(body)
+    this.#loops--
     return passes
   }
 
@@ -160,36 +194,39 @@ class FirstLook {
   }
 
   /** `certain`: everything before it has succeeded. */
-  #command({ name, prefix, args, redirects }: Command, here: boolean, alone: boolean, certain = here): boolean {
-    const files = redirects.filter((one) => !isHarmless(one))
+  #command({ name, prefix, args, redirects }: Command, here: boolean, input: Input, certain: boolean): boolean {
+    const files = redirects.filter(isOfFile)
     const assigned: Assignment[] = []
     for (const one of prefix) if (one.type === 'Assignment') assigned.push(one)
-    if (assigned.length > 0 && !assigned.every((one) => this.#isPlain(one, name === undefined))) return false
     if (files.length > 0 && (!name || assigned.length > 0)) return false
-    if (!name) return here && assigned.length > 0 && this.#assigned(assigned)
+    if (!name) return assigned.length > 0 && this.#assigned(assigned, here)
     const program = constantOf(name)
     if (program === null || !this.#meansItself(program)) return false
-    if (files.length > 0 && /^(?:cd|export)$/.test(program)) return false
+    if (program === 'read') return files.length === 0 && this.#hasRead(assigned, args, here)
+    if (!assigned.every((one) => this.#words.isPlain(one))) return false
+    if (files.length > 0 && /^(?:cd|export|unset)$/.test(program)) return false
     if (program === 'cd') return certain && prefix.length === 0 && this.#moved(args)
     if (program === 'export') return here && prefix.length === 0 && this.#exported(args)
     const words: (string | null)[] = []
     for (const one of args) {
-      const word = one.type === 'Word' ? this.#word(one) : undefined
-      if (word === undefined) return false
-      words.push(word)
+      const found = one.type === 'Word' ? this.#words.all(one) : undefined
+      if (!found) return false
+      words.push(...found)
     }
-    if (!this.#redirected(files, program, words, alone)) return false
-    const changes = this.effects.changes(program, words, this.#places)
-    if (!(changes ?? onlyReads(program, words)) || (changes && files.length > 0)) return false
+    if (program === 'unset') return here && prefix.length === 0 && words.every((word) => word && this.#unset(word))
+    if (!this.#redirected(files, program, words, input)) return false
+    const changes = this.effects.changes(program, words, input, this.#places)
+    if (!(changes ?? this.effects.onlyReads(program, words, input)) || (changes && files.length > 0)) return false
     if (words.length === 0 || LOOKS_AT_NAMES.test(program)) return true
     this.#reads = true
-    const takesTree = program === 'find' || (isGrep(program) && words.some((word) => RECURSIVE.test(word ?? '')))
+    const takesTree =
+      /^(?:find|tar|xargs)$/.test(program) || (isGrep(program) && words.some((word) => RECURSIVE.test(word ?? '')))
     return words.every(
       (word) =>
         word !== null &&
         !((word.length > 1 || takesTree) && LEADS_AWAY.test(word)) &&
         !this.#mayBeSecret(word) &&
-        !(takesTree && (hasWildcard(word) || this.effects.leadsAway(word, this.#places))),
+        !(takesTree && !CHOICE.test(word) && (hasWildcard(word) || this.effects.leadsAway(word, this.#places))),
     )
   }
 
@@ -198,11 +235,13 @@ class FirstLook {
     files: readonly Redirection[],
     program: string,
     words: readonly (string | null)[],
-    alone: boolean,
+    given: Input,
   ): boolean {
+    // What several rounds write is put together.
+    const input = this.#loops > 0 ? 'known' : given
     const documents = files.filter((one) => one.type === 'HereDoc')
-    const input = documents.length === 1 && alone ? this.#documentOf(documents[0] as HereDoc) : null
-    if (documents.length > 0 && (input === null || program !== 'cat')) return false
+    const text = documents.length === 1 && input === 'none' ? this.#words.documentOf(documents[0] as HereDoc) : null
+    if (documents.length > 0 && (text === null || program !== 'cat')) return false
     for (const one of files) {
       if (one.descriptor && (one.descriptor.type !== 'FileDescriptor' || one.descriptor.value > 1)) return false
       if (one.type === 'HereDoc') continue
@@ -213,25 +252,11 @@ class FirstLook {
         this.#reads = true
       } else if (
         !/^>>?$/.test(one.operator) ||
-        !alone ||
-        !this.effects.writes(program, words, input, target, this.#places)
+        !this.effects.writes(program, words, { input, text }, target, this.#places)
       )
         return false
     }
     return true
-  }
-
-  /** The text of a here-document; null where more than a look is needed. */
-  #documentOf({ body: { parts, text }, delimiter, operator, descriptor }: HereDoc): string | null {
-    if (descriptor || operator !== '<<') return null
-    if (delimiter?.quoted || (!parts && !text.includes('\\'))) return text
-    let whole = ''
-    for (const part of parts ?? []) {
-      if (part.type === 'Literal' && !part.text.includes('\\')) whole += part.value
-      else if (this.#isPrinted([part])) whole += UNKNOWN
-      else return null
-    }
-    return parts ? whole : null
   }
 
   /** No function, alias or rule about this name. */
@@ -244,70 +269,13 @@ class FirstLook {
     )
   }
 
-  /** The word; null where it is known only when the command runs; undefined where more than a look is needed. */
-  #word(word: Word): string | null | undefined {
-    const constant = constantOf(word)
-    if (constant !== null) return constant
-    const { parts, text, value } = word
-    const round = this.#rounds.get(/^"?\$\{?(\w+)\}?"?$/.exec(text)?.[1] ?? '')
-    if (round !== undefined) return round
-    // Bash expands a tilde in front only.
-    if (!parts) return text.includes('~') && !/^~|[=:]~|[*?[{]/.test(text) ? value : undefined
-    // Names that a pattern stands for are below the directory in which it is looked for.
-    if (
-      parts.every((part) => (part.type === 'Literal' ? !/[~{]/.test(part.text) : part.type === 'Glob' && !part.parts))
-    )
-      return text.replaceAll(/[*?[\]]/g, STAR)
-    return parts.every((part) => this.#isSimple(part)) ? null : undefined
-  }
-
-  #isSimple(part: Part): boolean {
-    switch (part.type) {
-      case 'Literal':
-        return !/[~{]/.test(part.text)
-      case 'SingleQuoted':
-      case 'AnsiCQuoted':
-        return true
-      case 'SimpleExpansion':
-        return /^\$(?:[A-Za-z_]\w*|[?#])$/.test(part.text)
-      case 'ParameterExpansion':
-        return !part.prefix && !part.index && !part.operation && /^[A-Za-z_]\w*$/.test(part.parameter)
-      case 'DoubleQuoted':
-        return part.parts.every((one) => this.#isSimple(one))
-      case 'CommandExpansion': {
-        const { script, text } = part
-        return text.startsWith('$(') && !!script && !script.errors?.length && this.statements(script.commands, false)
-      }
-      default:
-        return false
-    }
-  }
-
-  /** A constant value for a name that nothing else acts upon; or what a program prints, which is not known. */
-  #isPlain({ name, value, index, append }: Assignment, mayBePrinted = false): boolean {
-    if (index || append || value.type !== 'Word' || !isOrdinary(name)) return false
-    return constantOf(value) !== null || (mayBePrinted && this.#isPrinted(value.parts ?? []))
-  }
-
-  /** What a program prints, which is not known. */
-  #isPrinted([outer, ...others]: readonly Part[]): boolean {
-    const [only, ...more] = outer?.type === 'DoubleQuoted' ? outer.parts : outer ? [outer] : []
-    if (only?.type !== 'CommandExpansion' || others.length > 0 || more.length > 0 || !this.#isSimple(only)) return false
-    const [statement, ...rest] = only.script?.commands ?? []
-    const node = statement?.command
-    return (
-      rest.length === 0 &&
-      node?.type === 'Command' &&
-      this.effects.printsUnknown((node.name && constantOf(node.name)) ?? '')
-    )
-  }
-
-  #assigned(assignments: readonly Assignment[]): boolean {
-    for (const { name, value } of assignments) {
-      const { arrays = {}, integers = [] } = this.#context.held ?? {}
-      // What an integer is given is calculated.
-      if (value.type !== 'Word' || Object.hasOwn(arrays, name) || integers.includes(name)) return false
-      this.variables[name] = constantOf(value) || null
+  #assigned(assignments: readonly Assignment[], here: boolean): boolean {
+    for (const one of assignments) {
+      if (!this.#words.maySet(one.name)) return false
+      // In a loop the variable keeps its first value, and gets numbers.
+      const again = this.#loops > 0 && typeof this.variables[one.name] === 'string' && this.#words.isNumber(one)
+      if (!again && !(here && this.#words.isPlain(one, true))) return false
+      if (!again) this.variables[one.name] = (one.value.type === 'Word' && constantOf(one.value)) || null
     }
     return true
   }
@@ -318,16 +286,37 @@ class FirstLook {
     return (
       args.length > 0 &&
       assigned.length === args.length &&
-      assigned.every((one) => this.#isPlain(one)) &&
-      this.#assigned(assigned)
+      assigned.every((one) => this.#words.isPlain(one)) &&
+      this.#assigned(assigned, true)
     )
+  }
+
+  /** `read -r NAME...`: what comes is not known. */
+  #hasRead(prefix: readonly Assignment[], args: Command['args'], here: boolean): boolean {
+    const names: string[] = []
+    for (const one of args) {
+      const word = one.type === 'Word' ? constantOf(one) : null
+      if (word === null) return false
+      if (word !== '-r') names.push(word)
+    }
+    if (!prefix.every(({ name, text }) => name === 'IFS' && text === 'IFS=')) return false
+    if (this.#apart === 0 && (!here || !this.effects.isUntouched)) return false
+    return names.length > 0 && names.every((name) => this.#unset(name))
+  }
+
+  /** The variable has no value that is known. */
+  #unset(name: string): boolean {
+    if (!/^[A-Za-z]\w*$/.test(name) || !this.#words.maySet(name) || !this.#meansItself(name)) return false
+    this.variables[name] = null
+    return true
   }
 
   /** `cd DIRECTORY`: what follows is in one of two places. */
   #moved(args: Command['args']): boolean {
     const [only, ...others] = args
-    const target = only?.type === 'Word' ? constantOf(only) : null
     const { variables } = this.#context
+    const word = only?.type === 'Word' ? constantOf(only) : null
+    const target = word === '-' ? (this.variables['OLDPWD'] ?? variables?.['OLDPWD']) : word
     if (others.length > 0 || !target || /^[-~]/.test(target) || variables?.['CDPATH'] !== undefined) return false
     const before = this.#now
     this.#now = resolvePath(target, before)
@@ -347,10 +336,10 @@ function isFilled(held: object | undefined): boolean {
   return false
 }
 
-/** Streams that are joined, or go nowhere. */
-function isHarmless(redirect: Redirection): boolean {
+/** All but streams that are joined, or go nowhere. */
+function isOfFile(redirect: Redirection): boolean {
   if (redirect.type !== 'Redirect' || redirect.descriptor?.type === 'FileDescriptorVariable' || !redirect.target)
-    return false
+    return true
   const { text } = redirect.target
-  return /^[<>]&$/.test(redirect.operator) ? /^\d$/.test(text) : text === '/dev/null'
+  return /^[<>]&$/.test(redirect.operator) ? !/^\d$/.test(text) : text !== '/dev/null'
 }

@@ -93,7 +93,9 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
 
 /** All that a session, a person or the next verdict would notice; without what only an explanation shows. */
 function told(verdict: Verdict): unknown {
-  const { decision, rule, reason, dangerous, mutations, shell, facts, secretsAsCode } = verdict
+  const { decision, rule, reason, dangerous, shell, facts, secretsAsCode } = verdict
+  const variables = Object.fromEntries(Object.entries(verdict.mutations.variables).sort())
+  const mutations = { ...verdict.mutations, variables }
   return { decision, rule, reason, dangerous, mutations, shell, facts, secretsAsCode }
 }
 
@@ -132,10 +134,11 @@ describe('a first look agrees with the walk', () => {
       expect(passed).toBeGreaterThan(name === 'a shell that holds more' ? -1 : 50)
     })
 
-  const commands = [...combined(20_000)]
+  // COUNT=600000 SEED=2 tries more of them, and others.
+  const commands = [...combined(Number(process.env['COUNT'] ?? 60_000))]
   test.each(Object.keys(CONTEXTS))('on words that would be dangerous elsewhere, in %s', (name) => {
     // All of them in the shell of an engine; elsewhere a part.
-    const some = name === 'an engine' ? commands : commands.slice(0, 4_000)
+    const some = name === 'an engine' ? commands : commands.slice(0, commands.length / 5)
     const { wrong, passed } = disagreements(some, CONTEXTS[name] as GuardContext)
     expect(wrong).toEqual([])
     expect(passed).toBeGreaterThan(name === 'an engine' ? 1_000 : name === 'a shell that holds more' ? -1 : 100)
@@ -144,7 +147,14 @@ describe('a first look agrees with the walk', () => {
   test('on variables whose value something runs', () => {
     const names =
       'PROMPT_COMMAND GIT_PAGER EDITOR PAGER BROWSER LESSOPEN KUBE_EDITOR FCEDIT MAKEFLAGS PERL5OPT RUBYOPT PERL5DB PYTHONSTARTUP NODE_OPTIONS TAR_OPTIONS LESS PS1 BASH_ENV ENV npm_config_script_shell'
-    const values = ['rm -rf ~', '-esystem("rm -rf ~")', '--to-command="rm -rf ~"', '$(rm -rf ~)', '/bin/rm', '+!rm -rf ~']
+    const values = [
+      'rm -rf ~',
+      '-esystem("rm -rf ~")',
+      '--to-command="rm -rf ~"',
+      '$(rm -rf ~)',
+      '/bin/rm',
+      '+!rm -rf ~',
+    ]
     const lines = names
       .split(' ')
       .flatMap((name) => values.flatMap((value) => [`${name}='${value}'`, `export ${name}='${value}'; ls`]))
@@ -171,21 +181,43 @@ describe('a first look agrees with the walk', () => {
 
 /** Commands put together by chance, always the same ones. */
 function* combined(count: number): Iterable<string> {
-  let seed = 20_261_116
+  let state = Number(process.env['SEED'] ?? 20_261_116)
+  // mulberry32
   const pick = <T>(from: readonly T[]): T => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
-    return from[Math.floor((seed / 2_147_483_648) * from.length)] as T
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return from[Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * from.length)] as T
   }
   const programs =
-    'cat grep ls head sort uniq find sed awk git echo printf test [ wc cut tr diff cd export stat du rm cp mv mkdir touch date type hash env echo printf cat wc rm cp mv mkdir touch tee xargs command'.split(
+    'cat grep ls head sort uniq find sed awk git echo printf test [ wc cut tr diff cd export stat du rm cp mv mkdir touch date type hash env echo printf cat wc rm cp mv mkdir touch tee xargs command chmod tar read unset'.split(
       ' ',
     )
+  // What such a program gets is seldom met by chance.
+  const heads = [
+    ...programs,
+    ...programs,
+    ...(
+      'git checkout,git config,git config user.name,git stash,git reset,git switch -c,sed -i,sed -i.bak s/a/b/,sort -o,sort -o x,tar cf x,tar cf,tar tf,tar -czf,' +
+      'chmod 644,chmod +x,find . -exec,find src -type f -exec grep,ls | xargs,grep -l a src | xargs wc,cat a | xargs,echo /etc/passwd | xargs cat,find . | xargs -n 1 head,' +
+      'grep x a | tee,grep x a | sort | tee,grep x a | sed s/.*/rm/ | tee,grep x a | head -1 >,ls | sort >,read -r x,read -r x y <,IFS= read -r x,unset x,unset NAME,' +
+      '[ $x -gt,[ "$x" -lt 3 ] &&,[ $# -eq 0 ] ||,[[ -f a && b != c ]] &&,[[ $x -gt 3 ]] &&,[[ $NAME == a* ]] ||,[[ -v x ]],[[ a =~ b ]] &&,export x=1; echo,x=1; echo'
+    ).split(','),
+  ]
+  const begins =
+    `|||||||! |A=1 |time |GIT_DIR=x |if ls; then |case a in a) |cd src && |cd - && |cd src && ls && cd - > /dev/null && |
+for x in a src notes.txt; do |ls && cd src && |V=$(grep -c x a); |V=$(wc -l < a) |(|(cd src && |{ |for x in src/*.ts; do |
+for x in {1..3} b; do |for x in src/{a,b}; do |while read -r x; do |until test -f a; do |while IFS= read -r x; do |
+x=0; while [ $x -lt 3 ]; do x=$((x + 1)); |while true; do |ls % while read -r x; do |x=5; (x=7; `
+      .replaceAll('\n', '')
+      .split('|')
+      .map((begin) => begin.replace('%', '|'))
   const words =
     `-r -rf -o -n -i -e -exec -delete -fprint -v -f -c -C -O --output --output=x --ext-diff --all status log show branch clean rm config ` +
     `-rfX / . .. ~ ~/x $HOME "$NAME" "$F" $F \${NAME} \${NAME:-x} \${#NAME} $? $_ $$ $(ls) $(rm\\ -rf\\ /) \`ls\` "$(cat x)" * *.ts src/* {a,b} [ab]* 'a b' "a b" a\\ b ; ` +
     `'a[\$(rm\\ -rf\\ /)]' -a = -eq x=1 GIT_PAGER=rm A=b /dev/sda /etc/passwd ${STATE}/vault .local/state/cerith/vault ../.local/state/cerith/vault --file=${STATE}/vault -f/etc/passwd @${STATE}/vault ` +
     `vault src/vault src/a out/x notes.txt a b c.txt ./a .bashrc .git/config .git/hooks/pre-commit pre-commit .ssh Documents etc passwd home u state bin/sh x.desktop a.service usercustomize.py crontab -p -R -a $x "$x" \${x} V=$(date) %s%s r m cm0gLXJmIC8= abcdefghij ` +
-    `'s/.*:/x/' 's/a/b/' 's/a/b/e' 's/a/b/w x' '1,5p' 'w /etc/passwd' '{print $1}' '{system("rm -rf /")}' '{print > "/etc/passwd"}' ] ! ( ) src`
+    `'s/.*:/x/' 's/a/b/' 's/a/b/e' 's/a/b/w x' '1,5p' 'w /etc/passwd' '{print $1}' '{system("rm -rf /")}' '{print > "/etc/passwd"}' ] ! ( ) src $((1+2)) $((x+1)) $((NAME+1)) \${x%.ts} \${NAME:+y} {1..3} src/{a,b} -i.bak HEAD~1 user.name core.pager core.worktree 644 777 u+s cf x.tar {} \\; -n -0 -I -m -q . --hard --include=*.ts --include=v* --exclude=*.md`
   const joints = [' | ', ' && ', ' || ', '; ', ' & ', '\n', ' |& ']
   const tails = [
     '',
@@ -222,11 +254,20 @@ function* combined(count: number): Iterable<string> {
     let text = ''
     for (let parts = pick([1, 1, 1, 2, 2, 3]); parts > 0; parts--) {
       const given = Array.from({ length: pick([0, 1, 1, 2, 2, 3]) }, () => pick(all))
-      text += `${pick(['', '', '', '', '! ', 'A=1 ', 'time ', 'GIT_DIR=x ', 'if ls; then ', 'case a in a) ', 'for x in a src notes.txt; do ', 'cd src && ', 'ls && cd src && ', 'V=$(grep -c x a); ', 'V=$(wc -l < a) '])}${[pick(programs), ...given].join(' ')}${pick(tails)}`
+      text += `${pick(begins)}${[pick(heads), ...given].join(' ')}${pick(tails)}`
       if (text.includes('; then ') && !text.includes('; fi')) text += '; fi'
       if (text.includes('case a') && !text.includes('esac')) text += ';; esac'
-      if (text.includes('for x') && !text.includes('done'))
-        text += pick(['; cat $x; done', '; rm "$x"; done', '; done'])
+      if (/; do /.test(text) && !text.includes('done'))
+        text += pick([
+          '; cat $x; done',
+          '; rm "$x"; done',
+          '; echo "$x"; done',
+          '; done',
+          '; done < a',
+          '; done < a | wc -l',
+        ])
+      if (/(?:^|\s)\((?:cd|[a-z])/.test(text) && !/\)$/.test(text)) text += ')'
+      if (/(?:^|\s)\{ /.test(text) && !/\}$/.test(text)) text += pick(['; }', '; } < a', '; } > x'])
       if (parts > 1) text += pick(joints)
     }
     yield text

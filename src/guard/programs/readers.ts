@@ -15,9 +15,9 @@ const every =
   (words) =>
     words.every((word) => word !== null && allowed.test(word))
 
-/** They show that a file is there, not what is in it. */
+/** They show that a file is there, not what is in it; or their words are names of variables. */
 export const LOOKS_AT_NAMES =
-  /^(?:ls|stat|file|test|\[|\[\[|du|echo|printf|cd|dirname|basename|realpath|readlink|which|type)$/
+  /^(?:ls|stat|file|test|\[|\[\[|du|echo|printf|cd|dirname|basename|realpath|readlink|which|type|read|unset|export)$/
 
 /** An option of grep with which it reads whole trees, and what a link in them leads to. */
 export const RECURSIVE = /^-\w*[rR]|^--(?:dereference-)?recursive$|^-d|^--directories/
@@ -34,8 +34,8 @@ const git: OnlyReads = ([verb, ...words]) =>
   words.every((word) => word !== null && !word.startsWith('--output') && !word.startsWith('--ext'))
 
 /** Lines picked out or replaced: nothing in such a script writes a file or runs a command. */
-const SED_SCRIPT =
-  /^(?:(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq]|s(?:\/[^/\\\n]*\/[^/\\\n]*\/|\|[^|\\\n]*\|[^|\\\n]*\|)[gIi\d]*p?)$/
+export const SUBSTITUTION = /^s(?:\/[^/\\\n]*\/[^/\\\n]*\/|\|[^|\\\n]*\|[^|\\\n]*\|)[gIi\d]*p?$/
+const SELECTION = /^(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq]$/
 
 const sed: OnlyReads = (words) => {
   const at = words.findIndex((word) => word === null || !/^-[nEr]+$/.test(word))
@@ -45,7 +45,7 @@ const sed: OnlyReads = (words) => {
   if (scripts.length === 0) scripts.push(...rest.splice(0, 1))
   return (
     at >= 0 &&
-    scripts.every((script) => SED_SCRIPT.test(script ?? '\n')) &&
+    scripts.every((script) => SELECTION.test(script ?? '\n') || SUBSTITUTION.test(script ?? '\n')) &&
     rest.every((word) => word !== null && !word.startsWith('-'))
   )
 }
@@ -64,12 +64,34 @@ const awk: OnlyReads = (words) => {
 const tests: OnlyReads = (words) => {
   const [first, second, ...others] = words
   if (first === '!') return tests(words.slice(1))
-  if (first === undefined || !(first === null ? /^(?:==?|!=)$/.test(second ?? '') : isNoName(first))) return false
+  if (
+    first === undefined ||
+    !(first === null ? /^(?:==?|!=|-(?:eq|ne|lt|le|gt|ge))$/.test(second ?? '') : isNoName(first))
+  )
+    return false
   return [second, ...others].every((word) => word === null || word === undefined || isNoName(word))
 }
 
 function isNoName(word: string): boolean {
-  return !/^-[vR]|\[|^-[ao]$|^-(?:eq|ne|lt|le|gt|ge)$/.test(word)
+  return !/^-[vR]|\[|^-[ao]$/.test(word)
+}
+
+/** `find -exec PROGRAM {} \\;`, where the program only reads. */
+const find: OnlyReads = (words) => {
+  if (words.some((word) => word === null || /^-(?:delete|execdir|ok|okdir|fprint|fprint0|fprintf|fls)$/.test(word)))
+    return false
+  const at = words.indexOf('-exec')
+  const end = words.findIndex((word, i) => i > at && (word === ';' || word === '+'))
+  const [program = null, ...given] = words.slice(at + 1, end)
+  return at < 0 || (program !== null && !given.includes('-exec') && onlyReads(program, given))
+}
+
+/** `xargs -n 1 PROGRAM`, where the program only reads, whatever else it is given. */
+const xargs: OnlyReads = ([first, ...words]) => {
+  if (typeof first !== 'string') return false
+  if (first.startsWith('-'))
+    return /^-(?:[0rt]+|[nLP]\d*)$/.test(first) && xargs(/^-[nLP]$/.test(first) ? words.slice(1) : words)
+  return onlyReads(first, [...words, null])
 }
 
 const BY_NAME: Readonly<Record<string, OnlyReads>> = {
@@ -91,7 +113,8 @@ const BY_NAME: Readonly<Record<string, OnlyReads>> = {
   // `-v NAME` assigns.
   printf: (words) => words[0] !== null && words[0] !== undefined && !words[0].startsWith('-'),
   sort: every(/^(?!-)|^-[bdfghinrRsuVzk0-9.,]+$/s),
-  find: every(/^(?!-(?:delete|exec|execdir|ok|okdir|fprint|fprint0|fprintf|fls)$)/s),
+  find,
+  xargs,
   git,
   sed,
   awk,

@@ -281,22 +281,23 @@ export class ShellReader {
   }
 }
 
-function isNumbers(expression: ArithmeticExpression): boolean {
+/** Nothing is assigned, and each word is such a value. */
+export function isNumbers(
+  expression: ArithmeticExpression,
+  isValue: (text: string) => boolean = (text) => NUMBER.test(text),
+): boolean {
+  const all = (...parts: readonly ArithmeticExpression[]): boolean => parts.every((part) => isNumbers(part, isValue))
   switch (expression.type) {
     case 'ArithmeticBinary':
-      return (
-        !/^(?:[^=!<>]?|<<|>>|\*\*)=$/.test(expression.operator) &&
-        isNumbers(expression.left) &&
-        isNumbers(expression.right)
-      )
+      return !/^(?:[^=!<>]?|<<|>>|\*\*)=$/.test(expression.operator) && all(expression.left, expression.right)
     case 'ArithmeticUnary':
-      return !/^(?:\+\+|--)$/.test(expression.operator) && isNumbers(expression.operand)
+      return !/^(?:\+\+|--)$/.test(expression.operator) && all(expression.operand)
     case 'ArithmeticTernary':
-      return [expression.test, expression.consequent, expression.alternate].every(isNumbers)
+      return all(expression.test, expression.consequent, expression.alternate)
     case 'ArithmeticGroup':
-      return isNumbers(expression.expression)
+      return all(expression.expression)
     case 'ArithmeticWord':
-      return !expression.parts && NUMBER.test(expression.value)
+      return !expression.parts && isValue(expression.value)
     default:
       return false
   }

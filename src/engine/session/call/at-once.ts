@@ -64,7 +64,7 @@ export class ReadyCommands {
     if (!memory.isPlain || memory.dirty || memory.printsElsewhere || command.includes('{{')) return null
     if (!shell.hasBuiltin || !streams.used || streams.passThrough) return null
     const { cwd, version } = memory
-    const known = /\$\{?_/.test(command) ? memory.knownWithLast : memory.known
+    const known = mayAskForLast(command, memory.known) ? memory.knownWithLast : memory.known
     const verdict = judge(command, { cwd, ...known })
     if (verdict instanceof Promise || verdict.decision !== 'allow' || !verdict.facts.parsedOk) return null
     const needs = verdict.secretsAsCode.length === 0 ? memory.prepareUsual(verdict) : null
