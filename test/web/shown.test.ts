@@ -1,9 +1,9 @@
 /** What the page shows, as far as it needs no browser: texts, times, the timeline, the tape, what is skipped. */
 import { describe, expect, test } from 'vitest'
 import { Flow } from '../../src/web/flow.js'
-import { ago, clockOf, pieces, size, took, visible } from '../../src/web/page/format.js'
-import { layOut } from '../../src/web/page/lay-out.js'
-import { commandAt, plainOutput, tapeOf } from '../../src/web/page/tape.js'
+import { ago, clockOf, pieces, size, took, visible } from '../../src/web/page/parts/format.js'
+import { layOut } from '../../src/web/page/session/lay-out.js'
+import { commandAt, plainOutput, tapeOf } from '../../src/web/page/session/tape.js'
 import type { BlockRow } from '../../src/web/words.js'
 
 describe('texts', () => {

@@ -1,9 +1,9 @@
 /** What happened: plots over time, the record with search, and whether the record is still what was written. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Line, Lines as Found, Sample } from '../words'
-import { Field, LinkButton } from './fields'
-import { ago, day, size, toneClass, took, visible } from './format'
-import { say, useMessages, world, type Fields } from './store'
+import { Field, LinkButton } from './parts/fields'
+import { ago, day, size, toneClass, took, visible } from './parts/format'
+import { say, useMessages, world, type Fields } from './parts/store'
 
 const SHOWN = 400
 /** Lines that say what came of a command; the others say what was done about it. */
@@ -205,7 +205,7 @@ function Uses({ title, samples, dark }: { title: string; samples: readonly Sampl
   )
 }
 
-type Draw = (place: HTMLElement, plot: typeof import('./plots').plot) => { destroy(): void }
+type Draw = (place: HTMLElement, plot: typeof import('./parts/plots').plot) => { destroy(): void }
 
 interface Drawn {
   readonly title: string
@@ -230,7 +230,7 @@ function Drawing({ title, draw, on, dark, small = false }: Drawn & { small?: boo
   const drawn = useRef<{ destroy(): void } | null>(null)
   useEffect(() => {
     let alive = true
-    void import('./plots').then(({ plot }) => {
+    void import('./parts/plots').then(({ plot }) => {
       if (!alive || !place.current || on.length === 0) return
       drawn.current?.destroy()
       drawn.current = draw(place.current, plot)

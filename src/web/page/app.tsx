@@ -1,15 +1,15 @@
 /** The page: a head, a list and one view. Keys move through it; nothing is ever approved by one key. */
 import { render } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
-import { LinkButton } from './fields'
+import { Empty, LinkButton } from './parts/fields'
 import { Activity } from './activity'
-import { Dialog } from './dialog'
+import { Dialog } from './parts/dialog'
 import { List, itemsOf } from './list'
-import { SessionView } from './session'
+import { SessionView } from './session/session'
 import { Share } from './share'
-import { size } from './format'
-import { changed, retryNow, start, useWorld, world } from './store'
-import { Empty, View } from './view'
+import { size } from './parts/format'
+import { changed, retryNow, start, useWorld, world } from './parts/store'
+import { View } from './view'
 
 /** `live`, `activity`, or what is open: `call/...`, `job/...`, `session/...`. */
 type Place = string

@@ -3,8 +3,8 @@
  * works in the moment in which a card appears.
  */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ago, pieces, visible } from './format'
-import { digestOf, say, toast, useWorld } from './store'
+import { ago, pieces, visible } from './parts/format'
+import { digestOf, say, toast, useWorld } from './parts/store'
 import type { AskRow } from '../words'
 
 /** A card that has just come, or moved, takes no click that was meant for something else. */

@@ -3,10 +3,10 @@
  * thousand jobs cost what twenty cost.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { Field } from './fields'
+import { Field } from './parts/fields'
 import { Asks } from './asks'
-import { ago, size, took, visible } from './format'
-import { useWorld, world } from './store'
+import { ago, size, took, visible } from './parts/format'
+import { useWorld, world } from './parts/store'
 import type { CallRow, JobRow } from '../words'
 
 export interface Item {

@@ -1,11 +1,10 @@
 /** Links for others, who may look and nothing else: made, listed and revoked. */
 import { useEffect, useState } from 'preact/hooks'
-import { Choose, Field } from './fields'
-import { ago, visible } from './format'
+import { Choose, Field } from './parts/fields'
+import { ago, visible } from './parts/format'
 import type { LookLink } from '../words'
-import { say, useMessages, world } from './store'
-import { Dialog } from './dialog'
-import { copy } from './view'
+import { copy, say, useMessages, world } from './parts/store'
+import { Dialog } from './parts/dialog'
 
 const LIVES: readonly (readonly [string, number])[] = [
   ['1 hour', 3_600_000],

@@ -1,11 +1,11 @@
 /** A command under way or a job, with its output in a terminal, and what a person may do with it. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { LinkButton } from './fields'
-import { ago, size, took, visible } from './format'
+import { Empty, LinkButton } from './parts/fields'
+import { ago, size, took, visible } from './parts/format'
 import { stateOf } from './list'
-import { fetchWithKey, say, toast, useMessages, useWorld, world, type Fields } from './store'
+import { copy, fetchWithKey, say, toast, useMessages, useWorld, world, type Fields } from './parts/store'
 import type { CallRow, JobRow } from '../words'
-import type { OpenTerminal } from './terminal'
+import type { OpenTerminal } from './parts/terminal'
 import { WholeOutput } from './whole'
 
 const KEYS: readonly (readonly [string, string])[] = [
@@ -72,7 +72,7 @@ export function View({ of, close, dark, go }: ViewOf) {
     if (isWhole || !hasRow) return
     let alive = true
     // Loaded by the first look at output: the list needs none of it.
-    void import('./terminal').then(({ openTerminal }) => {
+    void import('./parts/terminal').then(({ openTerminal }) => {
       if (!alive || !place.current) return
       term.current = openTerminal(place.current, {
         dark,
@@ -267,26 +267,6 @@ function endOf({ engine }: CallRow): string {
   return world.engines.has(engine) ? 'has ended' : 'its engine has ended, and the command with it'
 }
 
-interface EmptyOf {
-  readonly title: string
-  readonly children: preact.ComponentChildren
-  readonly close?: () => void
-}
-
-export function Empty({ title, children, close }: EmptyOf) {
-  return (
-    <div class="empty">
-      <strong>{title}</strong>
-      <span>{children}</span>
-      {close && (
-        <p>
-          <button onClick={close}>Back to the list</button>
-        </p>
-      )}
-    </div>
-  )
-}
-
 /** Shown first, by its host as the network knows it: letters that look alike are told apart there. */
 function followLink(uri: string): void {
   let url: URL
@@ -309,13 +289,4 @@ async function download(id: string): Promise<void> {
   link.download = `${id}.log`
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
-}
-
-export async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text)
-    toast('Copied.')
-  } catch {
-    toast('The browser did not let this page copy.')
-  }
 }

@@ -1,8 +1,8 @@
 /** The whole output of a job by byte offset, piece by piece, with search on the server. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Choose, Field } from './fields'
-import { size, visible } from './format'
-import { say, useMessages } from './store'
+import { Choose, Field } from './parts/fields'
+import { size, visible } from './parts/format'
+import { say, useMessages } from './parts/store'
 import type { JobRow } from '../words'
 
 const STEP = 128 * 1024

@@ -1,4 +1,4 @@
-/** Small parts of forms: a field to search in, a choice, a button that looks like a link. */
+/** Small parts of views: a field to search in, a choice, a button that looks like a link, words where nothing is. */
 import type { ComponentChildren } from 'preact'
 
 interface Search {
@@ -55,5 +55,25 @@ export function LinkButton({ act, children }: { act: () => void; children: Compo
     <button class="plain underline" onClick={act}>
       {children}
     </button>
+  )
+}
+
+interface EmptyOf {
+  readonly title: string
+  readonly children: ComponentChildren
+  readonly close?: () => void
+}
+
+export function Empty({ title, children, close }: EmptyOf) {
+  return (
+    <div class="empty">
+      <strong>{title}</strong>
+      <span>{children}</span>
+      {close && (
+        <p>
+          <button onClick={close}>Back to the list</button>
+        </p>
+      )}
+    </div>
   )
 }

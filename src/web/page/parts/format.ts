@@ -1,6 +1,6 @@
 /** Numbers with units, times that read well, and text that shows what is in it. */
-import { HIDDEN, visible } from '../../output/terminal/visible.js'
-import type { Tone } from '../../audit/blocks.js'
+import { HIDDEN, visible } from '../../../output/terminal/visible.js'
+import type { Tone } from '../../../audit/blocks.js'
 
 export { visible }
 

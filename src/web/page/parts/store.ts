@@ -1,6 +1,6 @@
 /** The page's copy of the world, and its connection to the server. */
 import { useEffect, useState } from 'preact/hooks'
-import type { AskRow, CallRow, Disk, EngineRow, JobRow, Role } from '../words'
+import type { AskRow, CallRow, Disk, EngineRow, JobRow, Role } from '../../words'
 
 export type Link = 'connecting' | 'live' | 'lost' | 'no key' | 'ended' | 'used'
 /** What the server sends is told apart by `t`; its fields are the server's word. */
@@ -69,6 +69,15 @@ export function toast(text: string): void {
     if (world.toast === text) world.toast = ''
     changed()
   }, 5_000)
+}
+
+export async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+    toast('Copied.')
+  } catch {
+    toast('The browser did not let this page copy.')
+  }
 }
 
 /**

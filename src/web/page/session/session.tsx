@@ -3,14 +3,14 @@
  * the recording where there is one.
  */
 import { useEffect, useState } from 'preact/hooks'
-import type { BlockRow } from '../words'
-import { Field, LinkButton } from './fields'
-import { day, size, toneClass, took, visible } from './format'
+import type { BlockRow } from '../../words'
+import { Empty, Field, LinkButton } from '../parts/fields'
+import { day, size, toneClass, took, visible } from '../parts/format'
 import { Replay } from './replay'
-import { fetchWithKey, say, useMessages, useWorld, world } from './store'
+import { copy, fetchWithKey, say, useMessages, useWorld, world } from '../parts/store'
 import { commandAt, plainOutput, tapeOf, type Tape } from './tape'
 import { Timeline } from './timeline'
-import { copy, Empty, type ViewOf } from './view'
+import type { ViewOf } from '../view'
 
 const SHOWN = 2_000
 

@@ -1,6 +1,6 @@
 /** Commands of a session as bars over time; a click goes to the command. */
-import type { BlockRow } from '../words'
-import { day, took, visible } from './format'
+import type { BlockRow } from '../../words'
+import { day, took, visible } from '../parts/format'
 import { layOut } from './lay-out'
 
 const SHOWN = 150

@@ -1,5 +1,5 @@
 /** Where the bars of a timeline stand: pauses are drawn short, so that what happened stays readable. */
-import type { BlockRow } from '../words.js'
+import type { BlockRow } from '../../words.js'
 
 const LANES = 4
 /** A pause takes no more than this part of the time in which something ran. */

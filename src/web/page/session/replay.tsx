@@ -1,8 +1,8 @@
 /** Plays the recording of a session: a terminal, a clock that can be moved, and jumps from command to command. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Choose } from './fields'
-import { clockOf, visible } from './format'
-import type { OpenTerminal } from './terminal'
+import { Choose } from '../parts/fields'
+import { clockOf, visible } from '../parts/format'
+import type { OpenTerminal } from '../parts/terminal'
 import type { Tape } from './tape'
 
 const TICK_MS = 40
@@ -35,7 +35,7 @@ export function Replay({ tape, from, dark }: { tape: Tape; from: number; dark: b
   }
   useEffect(() => {
     let alive = true
-    void import('./terminal').then(({ openTerminal }) => {
+    void import('../parts/terminal').then(({ openTerminal }) => {
       if (!alive || !place.current) return
       const none = (): void => {}
       term.current = openTerminal(place.current, { dark, plain: false, onType: none, onLeave: none, onLink: none })
