@@ -7,8 +7,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { isAgentsConnection } from '../os/peer/tcp.js'
 import { loadAssets } from './assets.js'
-import { MAX_PAGES, type Desk } from './desk.js'
+import type { Page } from './page.js'
 import { serve } from './served.js'
+import type { Ui } from './ui.js'
 import { parseRecord } from '../contract/attempt.js'
 
 const KEY_WITHIN_MS = 3_000
@@ -16,6 +17,7 @@ const KEY_WITHIN_MS = 3_000
 const MAX_FIRST_MESSAGE = 1_024
 const MAX_MESSAGE = 64 * 1024
 const MAX_STRANGERS = 64
+const MAX_PAGES = 32
 
 export interface OpenDoor {
   readonly port: number
@@ -28,7 +30,7 @@ export async function openDoor({
   host,
   names,
 }: {
-  ui: Desk
+  ui: Ui
   port: number
   host: string
   /** What may stand before the port in Host and Origin. */
@@ -71,9 +73,9 @@ export async function openDoor({
 }
 
 /** Resolves when the peer has been judged; nothing is sent to it before. */
-function meet(socket: WebSocket, ui: Desk): Promise<void> {
+function meet(socket: WebSocket, ui: Ui): Promise<void> {
   return new Promise((resolve) => {
-    let page: ReturnType<Desk['admit']> | null = null
+    let page: Page | null = null
     const timer = setTimeout(() => socket.close(4401, 'no key'), KEY_WITHIN_MS)
     const refuse = (code: number, why: string): void => socket.close(code, why)
     socket.on('error', () => {})

@@ -146,18 +146,14 @@ export class Feed {
   }
 }
 
-function engineValue({ pid, door, cwd, state, why, sessions, calls }: WatchedEngine): EngineRow {
-  const clients = [...calls.values()]
+function engineValue(engine: WatchedEngine): EngineRow {
+  const clients = [...engine.calls.values()]
     .map(({ client }) => client)
     .filter((client) => client !== null && client !== 'default')
   return {
-    pid,
-    door,
-    cwd,
-    state,
-    why,
-    name: clientName({ client: clients[0] ?? null, door }),
-    sessions: sessions.map(({ name, cwd: at, busy, calls: count }) => ({ name, cwd: at, busy, calls: count })),
+    ...picked(engine, ['pid', 'door', 'cwd', 'state', 'why']),
+    name: clientName({ client: clients[0] ?? null, door: engine.door }),
+    sessions: engine.sessions.map((session) => picked(session, ['name', 'cwd', 'busy', 'calls'])),
   }
 }
 
@@ -165,14 +161,9 @@ type Load = (id: string, cpuMs: number, memory: number) => number
 
 function callValue(call: CallRow, load: Load) {
   const id = `${call.engine.id}:${call.run}`
-  const { run, session, description, at, bytes, uses, ask, pty } = call
+  const { uses, ask } = call
   const value: CallValue = {
-    run,
-    session,
-    description,
-    at,
-    bytes,
-    pty,
+    ...picked(call, ['run', 'session', 'description', 'at', 'bytes', 'pty']),
     engine: call.engine.id,
     command: call.command.slice(0, SHOWN_COMMAND),
     client: clientName(call),
@@ -186,16 +177,8 @@ function callValue(call: CallRow, load: Load) {
 }
 
 function jobValue({ info, uses }: JobRow, load: Load) {
-  const { status, description, cwd, pty, exitCode, signal, engine, session } = info
   const value: JobValue = {
-    status,
-    description,
-    cwd,
-    pty,
-    exitCode,
-    signal,
-    engine,
-    session,
+    ...picked(info, ['status', 'description', 'cwd', 'pty', 'exitCode', 'signal', 'engine', 'session']),
     running: info.isRunning,
     command: info.command.slice(0, SHOWN_COMMAND),
     apart: info.streams === 'separate',
@@ -208,4 +191,9 @@ function jobValue({ info, uses }: JobRow, load: Load) {
     ...(uses ? { cpu: load(info.id, uses.cpuMs, uses.memoryBytes), memory: uses.memoryBytes, ports: uses.ports } : {}),
   }
   return ['jobs', info.id, value] as const
+}
+
+/** These fields and no others: a page is told what it shows. */
+function picked<T, Key extends keyof T>(of: T, keys: readonly Key[]): Pick<T, Key> {
+  return Object.fromEntries(keys.map((key) => [key, of[key]])) as Pick<T, Key>
 }

@@ -10,9 +10,9 @@ import { waitingOf } from '../audit/approvals.js'
 import { recordingsOf } from '../os/job/recordings.js'
 import { Flow } from './flow.js'
 import type { Session } from './keys.js'
-import { tailJob, type Tail } from './tail.js'
-import type { Desk } from './desk.js'
+import { tailJob } from './tail.js'
 import type { Delta } from './feed.js'
+import type { Ui } from './ui.js'
 
 const ACTS = nameSet('kill interrupt background take type size give-back answer share links revoke')
 /** All that a link to one job may ask for, and only about that job. */
@@ -29,17 +29,17 @@ type Message = Readonly<Record<string, unknown>>
 
 export class Page {
   readonly #socket: WebSocket
-  readonly #ui: Desk
+  readonly #ui: Ui
   readonly session: Session
   /** A page in a hidden tab does not make calls wait for it. */
   visible = true
   #flow: Flow | null = null
   #open: string | null = null
-  #tail: Tail | null = null
+  #stopTail: (() => void) | null = null
   #turn: Promise<void> = Promise.resolve()
   #attachment: Attachment | null = null
 
-  constructor(socket: WebSocket, ui: Desk, session: Session) {
+  constructor(socket: WebSocket, ui: Ui, session: Session) {
     this.#socket = socket
     this.#ui = ui
     this.session = session
@@ -144,7 +144,7 @@ export class Page {
       case 'share': {
         const livesMs = Math.min(Math.max(60_000, Number(message['livesMs']) || 3_600_000), 30 * 86_400_000)
         const label = textOf(message['label']).slice(0, 80) || 'a link'
-        const link = this.#ui.linkToLook({ label, livesMs, only: textOf(message['only']).slice(0, 80) || null })
+        const link = this.#ui.link('look', { label, livesMs, only: textOf(message['only']).slice(0, 80) || null })
         return this.send({ t: 'shared', link, all: this.#ui.keys.lookers() })
       }
       case 'revoke':
@@ -166,17 +166,17 @@ export class Page {
     const [kind, ...rest] = of.split('/')
     if (kind === 'call') return this.#ui.follow(rest[0] ?? '', true)
     const show = (size: object): void => this.send({ t: 'size', of, size })
-    const tail = await tailJob(this.#ui.jobs, rest[0] ?? '', flow, show, () => this.#flow === flow)
+    const stop = await tailJob(this.#ui.jobs, rest[0] ?? '', flow, show, () => this.#flow === flow)
     // The person may have gone on meanwhile.
-    if (this.#flow === flow) this.#tail = tail
-    else tail.stop()
+    if (this.#flow === flow) this.#stopTail = stop
+    else stop()
   }
 
   async #closeView(): Promise<void> {
     const attachment = this.#attachment
     const of = this.#open
-    this.#tail?.stop()
-    this.#tail = null
+    this.#stopTail?.()
+    this.#stopTail = null
     this.#attachment = null
     this.#flow = null
     this.#open = null
@@ -187,8 +187,8 @@ export class Page {
   async #take(message: Message): Promise<void> {
     const of = this.#open
     if (!of?.startsWith('job/')) return
-    this.#tail?.stop()
-    this.#tail = null
+    this.#stopTail?.()
+    this.#stopTail = null
     const flow = new Flow((text, skipped) => this.send({ t: 'out', of, text, skipped }))
     this.#flow = flow
     this.send({ t: 'taken', of })

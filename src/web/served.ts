@@ -8,8 +8,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Asset } from './assets.js'
-import type { Desk } from './desk.js'
 import { recordedEvents } from './recordings.js'
+import type { Ui } from './ui.js'
 
 const gzipped = promisify(gzip)
 
@@ -20,7 +20,7 @@ export async function serve(
     ui,
     assets,
     allowed,
-  }: { ui: Desk; assets: ReadonlyMap<string, Asset>; allowed: (host: string | undefined) => boolean },
+  }: { ui: Ui; assets: ReadonlyMap<string, Asset>; allowed: (host: string | undefined) => boolean },
 ): Promise<void> {
   const no = (code: number): void => {
     response.writeHead(code, { 'content-length': 0, connection: 'close' })
@@ -101,7 +101,7 @@ function sendPage(asset: Asset, response: ServerResponse): void {
 
 interface Exchange {
   readonly response: ServerResponse
-  readonly ui: Desk
+  readonly ui: Ui
   /** Answers with this status and nothing else. */
   readonly no: (code: number) => void
 }

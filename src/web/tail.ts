@@ -11,18 +11,14 @@ const FAR_BEHIND = 1024 * 1024
 const SOON_MS = 16
 const LOOK_EVERY_MS = 500
 
-export interface Tail {
-  stop(): void
-}
-
-/** `onSize` is told how large the terminal of the job is, before its output. */
+/** `onSize` is told how large the terminal of the job is, before its output. Gives the function that ends it. */
 export async function tailJob(
   jobs: JobsView,
   id: string,
   flow: Flow,
   onSize: (size: { cols: number; rows: number }) => void,
   isWanted: () => boolean,
-): Promise<Tail> {
+): Promise<() => void> {
   const job = await jobs.job(id)
   const info = await job.info()
   // Drawn without it where the emulator that knows the size is not installed.
@@ -76,11 +72,9 @@ export async function tailJob(
   }
   const unwatch = watchDirectory(dirname(info.outputFile), LOOK_EVERY_MS, soon)
   await look()
-  return {
-    stop() {
-      stopped = true
-      unwatch()
-      if (timer) clearTimeout(timer)
-    },
+  return () => {
+    stopped = true
+    unwatch()
+    if (timer) clearTimeout(timer)
   }
 }

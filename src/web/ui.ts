@@ -6,14 +6,13 @@ import type { WebSocket } from 'ws'
 import { announcePresence } from '../audit/presence.js'
 import type { JobsView } from '../contract/engine.js'
 import { EngineWatch, type WatchEvent } from '../engine/live/watch.js'
-import type { Desk } from './desk.js'
 import { openDoor, type OpenDoor } from './door.js'
 import { Feed } from './feed.js'
 import { Keys, type LinkOptions, type Session } from './keys.js'
 import { Page } from './page.js'
 import { Records } from './records.js'
 import { reachableNames } from './names.js'
-import type { Disk } from './words.js'
+import type { Disk, Role } from './words.js'
 import { userName } from '../os/user/name.js'
 
 const SWEEP_MS = 5_000
@@ -30,7 +29,7 @@ export interface UiOptions {
   readonly warn: (message: string) => void
 }
 
-export class Ui implements Desk {
+export class Ui {
   readonly keys = new Keys()
   readonly watch: EngineWatch
   readonly feed: Feed
@@ -85,16 +84,8 @@ export class Ui implements Desk {
   }
 
   /** Under the name of this start, or by the address that other machines were allowed to reach. */
-  link(): string {
-    return this.#linkWith(this.keys.link(this.#readOnly ? 'look' : 'person').key)
-  }
-
-  linkToLook(options: LinkOptions): string {
-    return this.#linkWith(this.keys.link('look', options).key)
-  }
-
-  #linkWith(key: string): string {
-    return `http://${this.#shown}:${this.port}/#k=${key}`
+  link(role: Role = this.#readOnly ? 'look' : 'person', options: LinkOptions = {}): string {
+    return `http://${this.#shown}:${this.port}/#k=${this.keys.link(role, options).key}`
   }
 
   /** A page that has shown a good key. */

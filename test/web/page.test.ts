@@ -18,7 +18,7 @@ afterEach(() => world.close())
 
 const person = (): Promise<Knock> => Knock.with(ui, keyIn(ui.link()))
 const looker = (only: string | null = null): Promise<Knock> =>
-  Knock.with(ui, keyIn(ui.linkToLook({ label: 'Ann', livesMs: 60_000, only })))
+  Knock.with(ui, keyIn(ui.link('look', { label: 'Ann', livesMs: 60_000, only })))
 const isError = ({ t }: Said): boolean => t === 'error'
 const keyOf = ({ said }: Knock): string => (said[0] as unknown as { key: string }).key
 const jobRow = (id: string) => (said: Said) =>
