@@ -28,6 +28,7 @@ export interface DoorOptions {
   readonly hostnames: readonly string[]
   readonly maxBodyBytes: number
   readonly tokens: ReadonlyMap<string, string>
+  /** Called once for each name. */
   clientNamed(name: string): Client
   readonly log: (line: string) => void
   /** For tests that need other servers behind the same door. */

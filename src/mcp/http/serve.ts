@@ -1,11 +1,12 @@
 /** `cerith serve`: many clients over HTTP on this machine, each with a token and with shells of its own. */
+import { once } from 'node:events'
 import { bracketed, isLoopback } from '../../os/peer/tcp.js'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { badConfig, badRequest } from '../../contract/errors.js'
 import { createEngine } from '../../setup/create-engine.js'
 import { stateDirectory } from '../../os/files/state-dir.js'
-import { createClient, type Client } from '../call/client.js'
+import { createClient } from '../call/client.js'
 import { createDoor, PATH } from './door.js'
 import type { MakeServer } from './legacy-sessions.js'
 import { CLOSE_MS, endsOnce, watchLife, type EndReason } from '../setup/lifecycle.js'
@@ -59,17 +60,11 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
   const tokenFile = options.tokenFile ?? join(options.engine?.stateDir ?? stateDirectory(), 'http-tokens')
   const tokens = loadTokens(tokenFile, options.clients ?? [FIRST_CLIENT])
   const engine = await createEngine({ door: 'mcp', ...options.engine })
-  const clients = new Map<string, Client>()
-  const clientNamed = (name: string): Client => {
-    const client = clients.get(name) ?? createClient(engine, settings, { name, alone: false })
-    clients.set(name, client)
-    return client
-  }
   const door = createDoor({
     hostnames: [...(options.hostnames ?? []), inUrl],
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1_048_576,
     tokens: tokens.byName,
-    clientNamed,
+    clientNamed: (name) => createClient(engine, settings, { name, alone: false }),
     log: settings.log,
     make: options.make,
   })
@@ -100,13 +95,8 @@ export async function serveHttp(options: HttpOptions = {}): Promise<ServedHttp> 
 
 async function listen(http: import('node:http').Server, port: number, host: string): Promise<void> {
   try {
-    await new Promise<void>((resolve, reject) => {
-      http.once('error', reject)
-      http.listen(port, host, () => {
-        http.off('error', reject)
-        resolve()
-      })
-    })
+    http.listen(port, host)
+    await once(http, 'listening')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const [why, hint] =
