@@ -34,5 +34,5 @@ export const VERBS: readonly VerbRow[] = [
 ]
 
 function row(name: string, about: string, load: () => Promise<{ readonly verb: VerbBody }>): VerbRow {
-  return { name, about, load: async () => ({ ...(await load()).verb, name, about }) }
+  return { name, about, load: async () => ({ usage: '', words: [0, 0], ...(await load()).verb, name, about }) }
 }

@@ -35,7 +35,10 @@ export function processSink(stream: NodeJS.WriteStream, fd: number): ProcessSink
   // handle is a description of our own, so this changes nothing for other programs on the terminal.
   if (stream.isTTY)
     (stream as unknown as { _handle?: { setBlocking?(on: boolean): void } })._handle?.setBlocking?.(false)
-  const direct = takesAtOnce(stream, fd)
+  const kind = attempt(() => fstatSync(fd))
+  const isPipe = kind?.isFIFO() === true
+  // Node makes the descriptor of a pipe one that does not wait. For a terminal it opens a descriptor of its own.
+  const takesAtOnce = !stream.isTTY && (isPipe || kind?.isSocket() === true)
 
   /** What the kernel takes now without waiting; a stream has then nothing to copy or to queue. */
   const writeNow = (bytes: Uint8Array): number => {
@@ -55,7 +58,7 @@ export function processSink(stream: NodeJS.WriteStream, fd: number): ProcessSink
     write(data) {
       if (closed || data.length === 0) return
       const bytes = typeof data === 'string' ? Buffer.from(data) : data
-      const at = direct && stream.writableLength === 0 ? writeNow(bytes) : 0
+      const at = takesAtOnce && stream.writableLength === 0 ? writeNow(bytes) : 0
       if (at < bytes.length) stream.write(Buffer.from(bytes.subarray(at)))
     },
     taken() {
@@ -77,7 +80,7 @@ export function processSink(stream: NodeJS.WriteStream, fd: number): ProcessSink
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    pipePath: isPipe(fd) ? `/proc/${process.pid}/fd/${fd}` : null,
+    pipePath: isPipe ? `/proc/${process.pid}/fd/${fd}` : null,
     get isTTY() {
       return stream.isTTY === true
     },
@@ -85,15 +88,4 @@ export function processSink(stream: NodeJS.WriteStream, fd: number): ProcessSink
       return stream.columns || 80 // A terminal that does not know its size says 0.
     },
   }
-}
-
-function isPipe(fd: number): boolean {
-  return attempt(() => fstatSync(fd).isFIFO(), false)
-}
-
-/**
- * True of pipes: Node makes its descriptor one that does not wait. For a terminal Node opens a descriptor of its own.
- */
-function takesAtOnce(stream: NodeJS.WriteStream, fd: number): boolean {
-  return attempt(() => !stream.isTTY && (fstatSync(fd).isFIFO() || fstatSync(fd).isSocket()), false)
 }

@@ -50,11 +50,11 @@ export interface VerbArguments<Options> {
 
 /** Everything about a verb but its line in the list of verbs. */
 export interface VerbBody<Rows extends readonly OptionRow[] = readonly OptionRow[], Options = OptionsOf<Rows>> {
-  /** How the arguments are written in the usage line: `ID TEXT`. */
-  readonly usage: string
+  /** How the arguments are written in the usage line: `ID TEXT`. Default: none. */
+  readonly usage?: string
   readonly options: Rows
-  /** Least and most words after the options. */
-  readonly words: readonly [number, number]
+  /** Least and most words after the options. Default: none. */
+  readonly words?: readonly [number, number]
   /** Everything after the first word belongs to it: `cerith run ls -l`. */
   readonly passThrough?: boolean
   readonly examples: readonly (readonly [command: string, about: string])[]
@@ -77,4 +77,4 @@ export interface VerbRow {
   load(): Promise<Verb>
 }
 
-export type Verb = VerbBody & Pick<VerbRow, 'name' | 'about'>
+export type Verb = VerbBody & Required<Pick<VerbBody, 'usage' | 'words'>> & Pick<VerbRow, 'name' | 'about'>

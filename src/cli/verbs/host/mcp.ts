@@ -40,8 +40,6 @@ export const MCP_OPTIONS = [
 type McpVerbOptions = OptionsOf<typeof MCP_OPTIONS>
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [
     ...MCP_OPTIONS,
     {

@@ -5,8 +5,6 @@ import { CWD_OPTION } from '../../verb/option-rows.js'
 import { defineVerb } from '../../verb/verb.js'
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [
     {
       flags: '--dialect <NAME>',

@@ -7,8 +7,6 @@ import { welcome } from './welcome.js'
 import { MCP_OPTIONS, mcpOptions } from './mcp.js'
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [
     { flags: '--port <N>', about: 'listen on this port; 0 takes any free port (default: 7737)', read: readPort },
     { flags: '--host <ADDRESS>', about: 'listen on this address (default: 127.0.0.1)' },

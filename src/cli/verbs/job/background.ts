@@ -3,6 +3,7 @@ import { noteTexts } from '../../../contract/note.js'
 import type { Engine } from '../../../contract/engine.js'
 import type { Job, JobInfo, ReadResult } from '../../../contract/job.js'
 import { LIMITS } from '../../../contract/limits.js'
+import type { StreamName } from '../../../contract/output.js'
 import { outcomeToJson } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
 import { EXIT, type Io } from '../../io/io.js'
@@ -58,23 +59,16 @@ export async function runInBackground(
 
 /** The fields of an Outcome, for a job that has just begun; one that is over already has its output in them. */
 async function startedToJson(job: Job, info: JobInfo, session: string | null): Promise<Record<string, unknown>> {
-  const read = async (stream: 'stdout' | 'stderr' | 'output'): Promise<ReadResult> =>
-    job.read({ stream, maxBytes: LIMITS.clipChars })
-  const texts = info.isRunning
-    ? []
-    : info.streams === 'merged'
-      ? [await read('output')]
-      : [await read('stdout'), await read('stderr')]
-  const omitted = info.isRunning
-    ? 0
-    : Math.max(0, info.bytes.total - texts.reduce((sum, { start, cursor }) => sum + cursor - start, 0))
+  const streams = info.streams === 'merged' ? (['output'] as const) : (['stdout', 'stderr'] as const)
+  const read = (stream: StreamName): Promise<ReadResult> => job.read({ stream, maxBytes: LIMITS.clipChars })
+  const parts = info.isRunning ? [] : await Promise.all(streams.map(read))
+  const shownBytes = parts.reduce((sum, { start, cursor }) => sum + cursor - start, 0)
+  const omitted = info.isRunning ? 0 : Math.max(0, info.bytes.total - shownBytes)
   return {
     status: info.isRunning ? 'running' : info.status,
     exit_code: info.exitCode,
     signal: info.signal,
-    ...(info.streams === 'merged'
-      ? { output: texts[0]?.text ?? '' }
-      : { stdout: texts[0]?.text ?? '', stderr: texts[1]?.text ?? '' }),
+    ...Object.fromEntries(streams.map((stream, at) => [stream, parts[at]?.text ?? ''])),
     truncated: omitted > 0,
     omitted_bytes: omitted,
     output_file: info.outputFile,

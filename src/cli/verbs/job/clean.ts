@@ -5,8 +5,6 @@ import { JSON_OPTION, readDuration } from '../../verb/option-rows.js'
 import { defineVerb } from '../../verb/verb.js'
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [
     { flags: '--older-than <TIME>', about: 'only those that ended longer ago: 30s, 1h, 7d', read: readDuration },
     JSON_OPTION,

@@ -17,8 +17,6 @@ import { savedSessions, type SavedSession } from '../../../os/files/session-stat
 const REDRAW_MS = 1_000
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [
     { flags: '-a, --all', about: 'finished jobs too' },
     JSON_OPTION,

@@ -9,8 +9,6 @@ const ENTER = '\u001B[?1049h\u001B[?25l'
 const LEAVE = '\u001B[?25h\u001B[?1049l'
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [],
   examples: [
     ['cerith top', 'arrows select, the keys of the moment stand at the bottom'],

@@ -10,8 +10,6 @@ import { defineVerb } from '../../verb/verb.js'
 import { isLoopback } from '../../../os/peer/tcp.js'
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [
     { flags: '--port <N>', about: 'listen on this port (default: any free port)', read: readPort },
     { flags: '--host <ADDRESS>', about: 'listen on this address (default: 127.0.0.1)' },

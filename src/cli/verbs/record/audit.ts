@@ -14,8 +14,6 @@ import { auditLine } from './audit-line.js'
 import { defineVerb } from '../../verb/verb.js'
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [
     { flags: '--since <TIME>', about: 'only entries of the last 1h, 7d, ...', read: readDuration },
     { flags: '-n, --last <N>', about: 'only the last N lines', read: readWhole },

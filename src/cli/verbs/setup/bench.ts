@@ -4,8 +4,6 @@ import { JSON_OPTION } from '../../verb/option-rows.js'
 import { defineVerb } from '../../verb/verb.js'
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [JSON_OPTION, { flags: '--quick', about: 'fewer rounds' }],
   examples: [
     ['cerith bench', 'a table with ratios and bars'],

@@ -5,8 +5,6 @@ import { painter } from '../../io/paint.js'
 import { defineVerb } from '../../verb/verb.js'
 
 export const verb = defineVerb({
-  usage: '',
-  words: [0, 0],
   options: [JSON_OPTION, { flags: '--no-mcp', about: 'without the MCP self-test' }],
   examples: [
     ['cerith doctor', 'one line per thing: ok, degraded or broken, with the fix'],
