@@ -8,8 +8,8 @@ import type { AutomationRule, JobOwner } from '../contract/request.js'
 import type { ToolInput } from './schema/input.js'
 import type { OutsideForm } from './schema/outside.js'
 import type { SandboxOptions } from '../contract/sandbox.js'
-import type { ObjectSchema, Of, OutputSchema } from './schema/schema.js'
-import type { CallOptions, ToolAnnotations, ToolDefinition, ToolResult } from './tool.js'
+import type { ObjectSchema, Of } from './schema/schema.js'
+import type { CallOptions, ToolDefinition, ToolResult } from './tool.js'
 import type { Toolbox } from './toolbox.js'
 
 export interface Timeouts {
@@ -59,14 +59,9 @@ export interface Facts {
   readonly sandbox: SandboxOptions | null
 }
 
-export interface ToolSpec {
-  readonly name: string
-  readonly title: string
-  readonly annotations: ToolAnnotations
+export interface ToolSpec extends Pick<ToolDefinition, 'name' | 'title' | 'annotations' | 'outputSchema' | 'native'> {
   describe(facts: Facts): string
   inputSchema(facts: Facts): ObjectSchema
-  readonly outputSchema: OutputSchema
-  readonly native?: ToolDefinition['native']
   readonly aliases?: Readonly<Record<string, string>>
   readonly argv?: readonly string[]
   readonly ids?: readonly string[]

@@ -13,12 +13,8 @@ import type { Ran } from './toolbox.js'
 /** 12ms, 3.4s, 2m 5s: what a person would say. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)}ms`
-  if (ms < 60_000) return `${trim(ms / 1_000)}s`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0).replace(/\.0$/, '')}s`
   return `${Math.floor(ms / 60_000)}m ${Math.round((ms % 60_000) / 1_000)}s`
-}
-
-function trim(seconds: number): string {
-  return seconds.toFixed(seconds < 10 ? 1 : 0).replace(/\.0$/, '')
 }
 
 /**

@@ -100,16 +100,11 @@ export class Toolbox {
     })
     const screen = outcome.status === 'running' && outcome.id !== null ? await this.#wasShown(outcome) : null
     const moved = session !== null && outcome.cwd !== '' && outcome.cwd !== this.engine.secrets.mask(cwdBefore)
-    // Every dialect says in its own words that a command goes on or asks, and names its own tools for it.
-    const said =
-      outcome.notes.length === 0
-        ? outcome.notes
-        : outcome.notes.filter(({ code }) => code !== 'goes-on' && code !== 'waits-for-input').map(this.#inWords)
     const news: readonly Note[] = moved ? [...back, { code: 'directory', text: `cwd is now ${outcome.cwd}` }] : back
-    const told =
-      news.length === 0 && said.length === 0 && outcome.notes.length === 0
-        ? outcome
-        : { ...outcome, notes: [...news, ...said] }
+    // Every dialect says in its own words that a command goes on or asks, and names its own tools for it.
+    const said = outcome.notes.filter(({ code }) => code !== 'goes-on' && code !== 'waits-for-input').map(this.#inWords)
+    const isSame = news.length === 0 && outcome.notes.length === 0
+    const told = isSame ? outcome : { ...outcome, notes: [...news, ...said] }
     return {
       command: request.command as string,
       outcome: shortened(screen === null ? told : { ...told, output: screen }, call.maxFailedChars),
@@ -248,15 +243,11 @@ export class Toolbox {
     const [only] = ids
     if (ids.length === 1 && only !== undefined) return { id: only, waited: await this.wait(only, asked) }
     const others = new AbortController()
-    const stop = (): void => others.abort()
-    asked.signal?.addEventListener('abort', stop, { once: true })
+    const signal = asked.signal ? AbortSignal.any([asked.signal, others.signal]) : others.signal
     try {
-      return await Promise.race(
-        ids.map(async (id) => ({ id, waited: await this.wait(id, { ...asked, signal: others.signal }) })),
-      )
+      return await Promise.race(ids.map(async (id) => ({ id, waited: await this.wait(id, { ...asked, signal }) })))
     } finally {
-      asked.signal?.removeEventListener('abort', stop)
-      stop()
+      others.abort()
     }
   }
 

@@ -52,7 +52,7 @@ function headline({ outcome, timeoutMs }: Ran, maxMs: number): string {
   const more = clipped === '' ? '' : `; ${clipped}`
   switch (outcome.status) {
     case 'running':
-      return runningLine(outcome.id, outcome.pid, took, outcome.waitingForInput?.prompt ?? null)
+      return runningLine(outcome, took)
     case 'timeout': {
       const afterMs = outcome.end?.kind === 'timeout' ? outcome.end.afterMs : (timeoutMs ?? 0)
       const longer = afterMs < maxMs ? `raise timeout (max ${maxMs}) or ` : ''
@@ -65,10 +65,10 @@ function headline({ outcome, timeoutMs }: Ran, maxMs: number): string {
   }
 }
 
-function runningLine(id: string | null, pid: number | null, took: string, prompt: string | null): string {
+function runningLine({ id, pid, waitingForInput }: Outcome, took: string): string {
   const job = `${id ?? 'no id'}, pid ${pid ?? 'unknown'}, ${took}`
-  if (prompt !== null)
-    return `[waiting for input: ${JSON.stringify(prompt)}; ${job}; answer with SendInput, stop with KillShell]`
+  if (waitingForInput)
+    return `[waiting for input: ${JSON.stringify(waitingForInput.prompt)}; ${job}; answer with SendInput, stop with KillShell]`
   return `[running, NOT killed: ${job}; read or wait with BashOutput, stop with KillShell]`
 }
 
@@ -78,7 +78,7 @@ function runningLine(id: string | null, pid: number | null, took: string, prompt
  */
 function ranJson(ran: Ran, maxMs: number): Record<string, unknown> {
   const { outcome, moved } = ran
-  const { stdout, stderr, output, pipeStatus } = outcome
+  const { stdout, stderr, output, pipeStatus, plan } = outcome
   const json = outcomeToJson(outcome)
   const running = outcome.status === 'running'
   // Some hosts show the model nothing but this half: how to go on with a command that lives on
@@ -99,12 +99,8 @@ function ranJson(ran: Ran, maxMs: number): Record<string, unknown> {
     session: null,
     pipe_status: pipeStatus?.some((code) => code !== 0) ? pipeStatus : null,
     notes: notes.length > 0 ? notes : null,
-    dry_run: outcome.plan && dryRunJson(outcome.plan),
+    dry_run: plan && saying({ decision: plan.verdict.decision, rule: plan.verdict.rule, cwd: plan.cwd }),
   })
-}
-
-function dryRunJson({ verdict: { decision, rule }, cwd }: NonNullable<Outcome['plan']>): Record<string, unknown> {
-  return saying({ decision, rule, cwd })
 }
 
 function saying(json: Record<string, unknown>): Record<string, unknown> {
@@ -214,12 +210,16 @@ export function renderList(
   sessions: readonly SessionInfo[],
   ownerOf: (info: JobInfo) => string | null,
 ): ToolResult {
-  const all = [...every.filter((info) => ownerOf(info) === null), ...every.filter((info) => ownerOf(info) !== null)]
-  const ended = all.filter((info) => !info.isRunning)
+  const owned = every.map((info) => ({ info, owner: ownerOf(info) }))
+  const all = [...owned.filter(({ owner }) => owner === null), ...owned.filter(({ owner }) => owner !== null)]
+  const ended = all.filter(({ info }) => !info.isRunning)
   const older = Math.max(0, ended.length - LISTED_ENDED)
   const hidden = new Set(ended.slice(0, older))
-  const jobs = all.filter((info) => !hidden.has(info))
-  const rows = jobs.map((info) => `${info.id}  ${jobWords(info)}  ${oneLine(info.command)}${ofOther(ownerOf(info))}`)
+  const jobs = all.filter((job) => !hidden.has(job))
+  const rows = jobs.map(({ info, owner }) => {
+    const whose = owner === null ? '' : `  [of ${owner}, not yours]`
+    return `${info.id}  ${jobWords(info)}  ${oneLine(info.command)}${whose}`
+  })
   const rooms = sessions.map(
     (session) =>
       `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
@@ -231,13 +231,8 @@ export function renderList(
       rooms.join('\n'),
     ),
     {
-      shells: jobs.map((info) =>
-        saying({
-          ...jobJson(info),
-          command: oneLine(info.command),
-          description: info.description,
-          owner: ownerOf(info),
-        }),
+      shells: jobs.map(({ info, owner }) =>
+        saying({ ...jobJson(info), command: oneLine(info.command), description: info.description, owner }),
       ),
       ...(older > 0 ? { older } : {}),
       sessions: sessions.map(({ name, cwd, busy, leftovers }) =>
@@ -266,10 +261,6 @@ function jobJson(info: JobInfo): Record<string, unknown> {
     output_file: info.isRunning ? info.outputFile : null,
     notes: info.notes.length > 0 ? noteTexts(info.notes) : null,
   })
-}
-
-function ofOther(owner: string | null): string {
-  return owner === null ? '' : `  [of ${owner}, not yours]`
 }
 
 function oneLine(command: string): string {

@@ -35,6 +35,7 @@ const RUNS_WITH_ENV = {
   aliases: { cwd: 'workdir', cmd: 'command', dir_path: 'workdir', tty: 'pty' },
 }
 
+const COMMAND_INPUT = inputOf(COMMAND_FIELDS, ['command'])
 const ID_INPUT = inputOf({ id: text('The id that exec_bg returned') }, ['id'])
 
 const exec = defineTool({
@@ -65,7 +66,7 @@ const execBg = defineTool({
   title: 'Start a command',
   describe: () =>
     'Start a shell command in the background and return its id at once. Nothing ends it but exec_stop, its own end, or the end of the host.',
-  inputSchema: () => inputOf(COMMAND_FIELDS, ['command']),
+  inputSchema: () => COMMAND_INPUT,
   outputSchema: outputOf({ id: text(), blocked: flag(), message: text(), error: text() }),
   fail: failed,
   call: async (box, input, call) => {
@@ -135,14 +136,7 @@ const execStop = defineTool({
   },
 })
 
-/** The fields of COMMAND_FIELDS. */
-interface CommandInput {
-  readonly command: string
-  readonly workdir?: string
-  readonly env?: readonly { readonly name?: string; readonly value?: string }[]
-  readonly pty?: boolean
-  readonly timeout?: number
-}
+type CommandInput = NonNullable<(typeof COMMAND_INPUT)['value']> & { readonly timeout?: number }
 
 function requestOf({ command, workdir: cwd, env, pty, timeout: timeoutMs }: CommandInput): ToolRequest {
   return { command, cwd, env: env && Object.fromEntries(env.map(({ name, value }) => [name, value])), pty, timeoutMs }

@@ -13,7 +13,11 @@ export const CONNECTION_LABEL = 'mcp_connection'
  * The other client that started it; null for jobs of this connection of this engine, and for
  * those that no server started.
  */
-export function otherOwner({ labels }: Pick<JobInfo, 'labels'>, engineId: string, mine: Labels = {}): string | null {
+export function otherOwner(
+  { labels }: Pick<JobInfo, 'labels'>,
+  engineId: string,
+  mine: JobInfo['labels'] = {},
+): string | null {
   const server = labels[SERVER_LABEL]
   if (server === undefined) return null
   if (server !== engineId) return labels[HOST_LABEL] ?? 'another MCP server'
@@ -21,5 +25,3 @@ export function otherOwner({ labels }: Pick<JobInfo, 'labels'>, engineId: string
   if (theirs === undefined || theirs === mine[CONNECTION_LABEL]) return null
   return `another connection of ${labels[HOST_LABEL] ?? 'this server'}`
 }
-
-type Labels = JobInfo['labels']

@@ -58,11 +58,7 @@ export async function readJob(job: Job, from: Position, request: ShapedRequest):
   return { info, parts, position, cursor: cursorOf(position), omittedBytes, filtered: request.filter !== undefined }
 }
 
-interface Piece {
-  readonly text: string
-  readonly cursor: number
-  readonly omittedBytes: number
-}
+type Piece = Pick<ReadResult, 'text' | 'cursor' | 'omittedBytes'>
 
 /** How much of each end of a long range is looked at for the lines that say what went wrong. */
 const WINDOW_BYTES = 262_144
