@@ -64,13 +64,8 @@ export function reportProgress(
 export function lastLine(text: string): string {
   const lines = stripAnsi(text).split(/[\r\n]+/)
   for (let at = lines.length - 1; at >= 0; at--) {
-    const line = printable(lines[at]!)
+    const line = lines[at]!.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim()
     if (line !== '') return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS - 1)}…` : line
   }
   return ''
-}
-
-function printable(line: string): string {
-  // eslint-disable-next-line no-control-regex
-  return line.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim()
 }

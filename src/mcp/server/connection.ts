@@ -6,17 +6,8 @@ import { createClient } from '../call/client.js'
 import type { Settings } from '../setup/options.js'
 import { onClose, serverFor } from './server.js'
 
-export interface OpenConnection {
-  /** Resolves when the transport has closed, from either side. */
-  readonly closed: Promise<void>
-  close(): Promise<void>
-}
-
-export async function connect(
-  transport: Transport,
-  starting: Promise<Engine>,
-  settings: Settings,
-): Promise<OpenConnection> {
+/** `closed` resolves when the transport has closed, from either side. */
+export async function connect(transport: Transport, starting: Promise<Engine>, settings: Settings) {
   const client = createClient(await starting, settings)
   const handle = serveSdk(({ era }) => serverFor(client, { era, lasting: true }), {
     transport,

@@ -12,22 +12,13 @@ export function endOrphansLater(
   { orphanMs, log }: Pick<Settings, 'orphanMs' | 'log'>,
 ): void {
   if (orphanMs <= 0) return
-  setTimeout(() => void endOrphans(engine, connection, orphanMs, log).catch(() => {}), orphanMs).unref()
-}
-
-async function endOrphans(
-  engine: Pick<Engine, 'jobs' | 'job'>,
-  connection: string,
-  orphanMs: number,
-  log: Settings['log'],
-): Promise<void> {
-  for (const info of await engine.jobs()) {
-    if (info.owner !== 'manager' || info.labels[CONNECTION_LABEL] !== connection) continue
-    await (await engine.job(info.id)).kill({ by: `cerith, because its client was gone for ${spell(orphanMs)}` })
-    log(`cerith: ended ${info.id}, whose client has been gone for ${spell(orphanMs)}: ${info.command.slice(0, 80)}`)
+  const time = orphanMs < 60_000 ? `${Math.round(orphanMs / 1_000)} s` : `${Math.round(orphanMs / 60_000)} min`
+  const endOrphans = async (): Promise<void> => {
+    for (const info of await engine.jobs()) {
+      if (info.owner !== 'manager' || info.labels[CONNECTION_LABEL] !== connection) continue
+      await (await engine.job(info.id)).kill({ by: `cerith, because its client was gone for ${time}` })
+      log(`cerith: ended ${info.id}, whose client has been gone for ${time}: ${info.command.slice(0, 80)}`)
+    }
   }
-}
-
-function spell(ms: number): string {
-  return ms < 60_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`
+  setTimeout(() => void endOrphans().catch(() => {}), orphanMs).unref()
 }
