@@ -56,9 +56,7 @@ export interface ChangesOptions {
   readonly text?: boolean
 }
 
-export interface AcceptOptions {
-  readonly id?: string
-  readonly paths?: readonly string[]
+export interface AcceptOptions extends Omit<ChangesOptions, 'text'> {
   /** Also where the original changed underneath. */
   readonly force?: boolean
   /** Also protected names. */

@@ -58,12 +58,12 @@ export class ShellError extends Error {
   }
 }
 
-/** A caller asked for something that cannot be. */
 /** What an error says, whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** A caller asked for something that cannot be. */
 export function badRequest(message: string, hint: string, options?: { cause?: unknown }): ShellError {
   return new ShellError('BAD_REQUEST', message, hint, options)
 }

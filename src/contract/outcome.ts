@@ -118,10 +118,6 @@ export function usageToJson(usage: Usage | null): { cpu_ms: number; max_rss_byte
   return usage && { cpu_ms: usage.cpuMs, max_rss_bytes: usage.peakBytes }
 }
 
-export function refusalToJson({ rule, reason, guidance }: Refusal): Refusal {
-  return { rule, reason, guidance }
-}
-
 /** The Outcome as it leaves a door: snake_case, every field always present. */
 export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
   const json: Record<string, unknown> = {
@@ -142,7 +138,10 @@ export function outcomeToJson(outcome: Outcome): Record<string, unknown> {
     pipe_status: outcome.pipeStatus,
     notes: noteTexts(outcome.notes),
   }
-  if (outcome.refused) json['refused'] = refusalToJson(outcome.refused)
+  if (outcome.refused) {
+    const { rule, reason, guidance } = outcome.refused
+    json['refused'] = { rule, reason, guidance }
+  }
   if (outcome.sandbox)
     json['sandbox'] = {
       profile: outcome.sandbox.profile,

@@ -8,7 +8,6 @@ declare class TextDecoder {
 }
 declare class TextEncoder {
   encode(input?: string): Uint8Array<ArrayBuffer>
-  encodeInto(source: string, destination: Uint8Array): { read: number; written: number }
 }
 declare const performance: { now(): number }
 interface AbortSignal {
