@@ -10,19 +10,20 @@ const TRY_ID = /^try_[0-9a-f]{10}$/
 
 interface NamedTry {
   readonly id: string
-  readonly paths: readonly string[]
+  /** Absent: all. */
+  readonly paths?: readonly string[]
 }
 
 /** `cerith diff [ID] [PATH...]`: without an id the one of this directory. Null: there is none. */
 export async function tryNamed(words: readonly string[], engine: Engine, io: Io): Promise<NamedTry | null> {
   const [first = '', ...rest] = words
   const cwd = engine.place ? engine.cwd : io.cwd
-  const paths = (given: readonly string[]): string[] =>
-    given.map((path) => (path.startsWith('/') ? path : `${cwd}/${path}`))
-  if (TRY_ID.test(first)) return { id: first, paths: paths(rest) }
+  const named = (id: string, given: readonly string[]): NamedTry =>
+    given.length === 0 ? { id } : { id, paths: given.map((path) => (path.startsWith('/') ? path : `${cwd}/${path}`)) }
+  if (TRY_ID.test(first)) return named(first, rest)
   const all = await engine.tries()
   const here = all.filter(({ roots }) => roots.some((root) => isInside(cwd, root)))
-  if (here.length === 1) return { id: here[0]!.id, paths: paths(words) }
+  if (here.length === 1) return named(here[0]!.id, words)
   if (here.length > 1)
     throw new UsageError(
       `${here.length} tries are open for this directory; name one`,

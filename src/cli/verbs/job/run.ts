@@ -158,26 +158,18 @@ async function tellTry(engine: Engine, io: Io): Promise<void> {
  */
 const SHORT = { kind: 'ends', maxChars: 30_000 } as const
 
-interface Shown {
-  /** Gives the bytes to our own reader; a slow one holds the command back, as in a pipeline. */
-  readonly take: (chunk: ByteChunk) => Taken | Promise<Taken>
-  /** With escape sequences taken out, half of one may be held back. */
-  end(): void
-  readonly anything: boolean
-  readonly closed: boolean
-}
-
-function follower(io: Io, plain: boolean): Shown {
+function follower(io: Io, plain: boolean) {
   const shapes = plain ? { out: createTextStream({ ansi: 'strip' }), err: createTextStream({ ansi: 'strip' }) } : null
-  let anything = false
-  let closed = false
-  return {
-    take({ stream, bytes }) {
-      anything = true
+  const shown = {
+    anything: false,
+    closed: false,
+    /** Gives the bytes to our own reader; a slow one holds the command back, as in a pipeline. */
+    take({ stream, bytes }: ByteChunk): Taken | Promise<Taken> {
+      shown.anything = true
       const side = stream === 'stderr' ? 'err' : 'out'
       io[side].write(shapes ? shapes[side].push(bytes) : bytes)
       const heard = (answer: Taken): Taken => {
-        closed ||= answer === 'closed'
+        shown.closed ||= answer === 'closed'
         // The engine takes the pipe in a flood only: its beginning is kept, and no reader follows the call.
         const into = side === 'out' && shapes === null ? io.out.pipePath : null
         return answer ?? (into === null ? undefined : { into })
@@ -185,16 +177,12 @@ function follower(io: Io, plain: boolean): Shown {
       const taken = io[side].taken()
       return taken instanceof Promise ? taken.then(heard) : heard(taken)
     },
-    end() {
+    /** With escape sequences taken out, half of one may be held back. */
+    end(): void {
       for (const side of ['out', 'err'] as const) if (shapes) io[side].write(shapes[side].flush())
     },
-    get anything() {
-      return anything
-    },
-    get closed() {
-      return closed
-    },
   }
+  return shown
 }
 
 /** Follows one foreground command to its end. */

@@ -32,8 +32,7 @@ when everything was accepted, 1 when something was kept, 126 when you said no.`,
     if (io.insideEngine)
       throw new ShellError('REFUSED', 'Only a person accepts here', 'Run it in a terminal that no agent has started.')
     return withEngine(io, { flags: options.set }, async (engine) => {
-      const named = await tryToSettle(words, engine, io)
-      const which = { id: named.id, ...(named.paths.length > 0 ? { paths: named.paths } : {}) }
+      const which = await tryToSettle(words, engine, io)
       const { person } = io
       const result = await engine.accept({
         ...which,

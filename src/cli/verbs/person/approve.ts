@@ -96,14 +96,10 @@ const SAID = { once: 'Approved once', session: 'Approved for the session', deny:
 
 function notOpen(id: string, open: readonly OpenQuestion[], watch: EngineWatch): ShellError {
   const refused = [...watch.engines.values()].find(({ why }) => why !== null)
-  const hint = open.length > 0 ? `Waiting: ${open.map((each) => each.id).join(', ')}` : null
-  return badRequest(
-    `Nothing is waiting under ${JSON.stringify(id)}`,
-    hint ??
-      (refused
-        ? `The engine of process ${refused.pid} does not answer: ${refused.why}.`
-        : 'Questions are forgotten after 15 minutes; let the agent ask again.'),
-  )
+  const words = `Nothing is waiting under ${JSON.stringify(id)}`
+  if (open.length > 0) return badRequest(words, `Waiting: ${open.map((each) => each.id).join(', ')}`)
+  if (refused) return badRequest(words, `The engine of process ${refused.pid} does not answer: ${refused.why}.`)
+  return badRequest(words, 'Questions are forgotten after 15 minutes; let the agent ask again.')
 }
 
 /** While this runs, calls that need an answer wait for it. */

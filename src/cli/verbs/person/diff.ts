@@ -35,8 +35,7 @@ only with --protected. See docs/sandbox.md.`,
         else for (const one of tries) io.out.write(`${one.id}  ${aboutTry(one)}\n`)
         return EXIT.ok
       }
-      const { id, paths } = named
-      const found = await engine.changes({ id, ...(paths.length > 0 ? { paths } : {}), text: !options.stat })
+      const found = await engine.changes({ ...named, text: !options.stat })
       if (options.json) {
         io.out.write(`${JSON.stringify(found)}\n`)
         return EXIT.ok

@@ -18,15 +18,14 @@ export const verb = defineVerb({
     if (io.insideEngine)
       throw new ShellError('REFUSED', 'Only a person discards here', 'Run it in a terminal that no agent has started.')
     return withEngine(io, { flags: options.set }, async (engine) => {
-      const named = await tryToSettle(words, engine, io)
-      if (named.paths.length > 0)
-        throw new UsageError('discard takes no paths', 'Accept what you want to keep, then discard the rest.')
+      const { id, paths } = await tryToSettle(words, engine, io)
+      if (paths) throw new UsageError('discard takes no paths', 'Accept what you want to keep, then discard the rest.')
       if (io.person && !options.yes && !options.json) {
-        const { changes } = await engine.changes({ id: named.id })
-        const answer = await io.person.ask(`Throw away ${changes.length} changes of ${named.id}? [y]es, [n]o: `)
+        const { changes } = await engine.changes({ id })
+        const answer = await io.person.ask(`Throw away ${changes.length} changes of ${id}? [y]es, [n]o: `)
         if (!isYes(answer)) return EXIT.refused
       }
-      const result = await engine.discard({ id: named.id })
+      const result = await engine.discard({ id })
       if (options.json) io.out.write(`${JSON.stringify(result)}\n`)
       else io.out.write(`Discarded ${result.discarded.length} changes of ${result.id}.\n`)
       return EXIT.ok

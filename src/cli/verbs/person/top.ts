@@ -52,7 +52,6 @@ function session(io: Io): Promise<string | null> {
     try {
       return await new Promise<string | null>((resolve) => {
         const onKeys = (bytes: Buffer): void => {
-          // oxlint-disable-next-line no-control-regex
           for (const key of bytes.toString('utf8').match(/\u001B\[[A-D]|[^]/g) ?? [])
             void top.press(key).then(({ leave, attach }) => {
               if (!leave) return

@@ -44,7 +44,6 @@ export function commandAt({ commands }: Tape, at: number, command: string): Tape
 /** Without escape sequences and without the line that repeats the command. */
 export function plainOutput({ text }: TapeCommand): string {
   const plain = text
-    // oxlint-disable-next-line no-control-regex
     .replaceAll(/\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)|[ -/]*[0-~])/g, '')
     .replaceAll('\r\n', '\n')
   const end = plain.indexOf('\n')
