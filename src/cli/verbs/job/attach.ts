@@ -1,7 +1,6 @@
 /** `cerith attach`: a person's terminal on the terminal of a job. */
 import { userName } from '../../../os/user/name.js'
-import type { PersonOutput } from './person-terminal.js'
-import { EXIT, type Sink } from '../../io/io.js'
+import { EXIT } from '../../io/io.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { defineVerb } from '../../verb/verb.js'
 
@@ -19,7 +18,8 @@ export const verb = defineVerb({
     return withEngine(io, {}, async (engine) => {
       const { reason, info } = await attach(engine, words[0] as string, {
         input: process.stdin,
-        output: screenOf(io.out, process.stdout),
+        output: io.out,
+        screen: process.stdout,
         by: io.env['USER'] ?? io.env['LOGNAME'] ?? userName(),
         readOnly: options.readOnly === true,
       })
@@ -32,20 +32,3 @@ export const verb = defineVerb({
     })
   },
 })
-
-/** Our own sink waits for a slow terminal; only Node's stream knows when its size changes. */
-function screenOf(sink: Sink, stream: NodeJS.WriteStream): PersonOutput {
-  return {
-    isTTY: sink.isTTY,
-    get columns() {
-      return stream.columns
-    },
-    get rows() {
-      return stream.rows
-    },
-    write: (text) => sink.write(text),
-    taken: () => sink.taken(),
-    on: (event, listener) => stream.on(event, listener),
-    off: (event, listener) => stream.off(event, listener),
-  }
-}

@@ -3,9 +3,10 @@ import type { Engine } from '../../../contract/engine.js'
 import { badRequest } from '../../../contract/errors.js'
 import type { JobInfo } from '../../../contract/job.js'
 import type { Taken } from '../../../contract/output.js'
+import type { Sink } from '../../io/io.js'
 
 /** What attach needs of a terminal. */
-export interface PersonInput {
+interface PersonInput {
   readonly isTTY?: boolean
   setRawMode?(raw: boolean): unknown
   on(event: string, listener: (bytes: Buffer) => void): unknown
@@ -14,20 +15,18 @@ export interface PersonInput {
   pause(): unknown
 }
 
-export interface PersonOutput {
-  readonly isTTY?: boolean
+interface Screen {
   readonly columns?: number
   readonly rows?: number
-  write(text: string): unknown
-  /** Settles when the terminal has taken what was written; `closed` when it is gone. */
-  taken(): Taken | Promise<Taken>
   on(event: 'resize', listener: () => void): unknown
   off(event: 'resize', listener: () => void): unknown
 }
 
-export interface AttachSettings {
+interface AttachSettings {
   readonly input: PersonInput
-  readonly output: PersonOutput
+  readonly output: Pick<Sink, 'isTTY' | 'write' | 'taken'>
+  /** Our own sink waits for a slow terminal; only Node's stream knows when its size changes. */
+  readonly screen: Screen
   /** Who types, as the job's notes will say, e.g. `ann`. */
   readonly by: string
   readonly readOnly?: boolean
@@ -45,7 +44,7 @@ const RESTORE =
 export async function attach(
   engine: Engine,
   id: string,
-  { input, output, by, readOnly = false }: AttachSettings,
+  { input, output, screen, by, readOnly = false }: AttachSettings,
 ): Promise<{ readonly reason: 'left' | 'ended'; readonly info: JobInfo }> {
   const job = await engine.job(id)
   let info = await job.info()
@@ -54,7 +53,7 @@ export async function attach(
       `${id} has no terminal to attach to`,
       `Follow its output with \`cerith read ${id} --follow\`, or start it with --pty.`,
     )
-  const sizeNow = (): { cols: number; rows: number } => ({ cols: output.columns || 80, rows: output.rows || 24 })
+  const sizeNow = (): { cols: number; rows: number } => ({ cols: screen.columns || 80, rows: screen.rows || 24 })
   const size = output.isTTY ? sizeNow() : null
   // Before the first output, and not when there is nothing to attach to.
   let greeting = `[cerith: attached to ${id}${readOnly ? ', watching only' : ''}; C-] leaves, the job goes on]\r\n`
@@ -77,7 +76,7 @@ export async function attach(
   if (raw) input.setRawMode?.(true)
   input.on('data', onKeys)
   input.on('end', onEnd)
-  if (size) output.on('resize', onResize)
+  if (size) screen.on('resize', onResize)
   input.resume()
   try {
     const reason = await attachment.done
@@ -87,7 +86,7 @@ export async function attach(
   } finally {
     input.off('data', onKeys)
     input.off('end', onEnd)
-    output.off('resize', onResize)
+    screen.off('resize', onResize)
     if (raw) input.setRawMode?.(false)
     input.pause()
     output.write(`${RESTORE}\r\n`)

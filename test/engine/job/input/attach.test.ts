@@ -91,7 +91,7 @@ describe.skipIf(!findHelper())('attach', () => {
     return {
       keyboard,
       display,
-      done: attach(person, job.id, { input: keyboard, output: display, by: 'ann', readOnly }),
+      done: attach(person, job.id, { input: keyboard, output: display, screen: display, by: 'ann', readOnly }),
     }
   }
 
@@ -223,7 +223,12 @@ describe.skipIf(!findHelper())('attach', () => {
     await ended.wait({ exit: true, timeoutMs: 20_000 })
     await expect(sit(ended).done).rejects.toMatchObject({ code: 'NOT_RUNNING' })
     await expect(
-      attach(person, 'shell_nothere', { input: new Keyboard(), output: new Display(), by: 'ann' }),
+      attach(person, 'shell_nothere', {
+        input: new Keyboard(),
+        output: new Display(),
+        screen: new Display(),
+        by: 'ann',
+      }),
     ).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' })
   })
 })
