@@ -194,8 +194,19 @@ async function bundlePage() {
   })
   await build.close()
   const withoutComments = (file) => readFileSync(join(root, file), 'utf8').replace(/\/\*[^]*?\*\//g, '')
+  // In this order: of two rules that say as much, the later one counts.
+  const own = [
+    'parts/base.css',
+    'app.css',
+    'list.css',
+    'view.css',
+    'activity.css',
+    'session/session.css',
+    'parts/dialog.css',
+    'narrow.css',
+  ]
   const styles = [
-    'src/web/page/app.css',
+    ...own.map((name) => `src/web/page/${name}`),
     'node_modules/@xterm/xterm/css/xterm.css',
     'node_modules/uplot/dist/uPlot.min.css',
   ]
