@@ -82,21 +82,19 @@ function App() {
   const open = only !== null ? `job/${only}` : place.includes('/') ? place : null
   const close = (): void => (history.state?.place ? history.back() : setPlace('live'))
   const isQuiet = hasState && world.calls.size + world.jobs.size + world.engines.size === 0
+  const isActivity = place === 'activity'
   const isOut = link === 'no key' || link === 'ended' || link === 'used'
+  const hasList = !isActivity && !isOut && only === null
   return (
-    <div class="shell" data-open={open !== null || place === 'activity' || isOut} data-lost={link === 'lost'}>
+    <div class="shell" data-open={open !== null || isActivity || isOut} data-lost={link === 'lost'}>
       <header>
         <h1>cerith</h1>
         {only === null && !isOut && (
           <nav aria-label="Views">
-            <button class="plain" aria-current={place === 'activity' ? undefined : 'page'} onClick={() => go('live')}>
+            <button class="plain" aria-current={isActivity ? undefined : 'page'} onClick={() => go('live')}>
               Live
             </button>
-            <button
-              class="plain"
-              aria-current={place === 'activity' ? 'page' : undefined}
-              onClick={() => go('activity')}
-            >
+            <button class="plain" aria-current={isActivity ? 'page' : undefined} onClick={() => go('activity')}>
               Activity
             </button>
           </nav>
@@ -142,8 +140,8 @@ function App() {
           The disk that holds the state of cerith is full ({size(disk.free)} free): jobs cannot store what they print.
         </div>
       )}
-      <main class={place === 'activity' || isOut || only !== null ? 'all' : ''}>
-        {place !== 'activity' && !isOut && only === null && (
+      <main class={hasList ? '' : 'all'}>
+        {hasList && (
           <section class="side" aria-label="Commands, sessions and jobs">
             <List open={open} pick={go} selected={selected} />
           </section>
@@ -151,7 +149,7 @@ function App() {
         <div class="view">
           {isOut ? (
             <Out link={link} />
-          ) : place === 'activity' && only === null ? (
+          ) : isActivity && only === null ? (
             <Activity dark={dark} go={go} />
           ) : open?.startsWith('session/') ? (
             <SessionView key={open} of={open} close={close} go={go} dark={dark} />

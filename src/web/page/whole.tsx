@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Choose, Field } from './parts/fields'
 import { size, visible } from './parts/format'
 import { say, useMessages } from './parts/store'
+import type { ReadResult } from '../../contract/job.js'
 import type { JobRow } from '../words'
 
 const STEP = 128 * 1024
@@ -12,11 +13,13 @@ const STREAMS = [
   ['stderr', 'stderr'],
 ] as const
 
+type Part = Omit<ReadResult, 'text'> & { readonly text: string | null }
+const NOTHING_YET: Part = { text: null, start: 0, cursor: 0, totalBytes: 0, matches: null, omittedBytes: 0 }
+
 export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
   const [query, setQuery] = useState('')
   const [stream, setStream] = useState(job.apart ? 'stdout' : 'output')
-  const [text, setText] = useState<string | null>(null)
-  const [range, setRange] = useState({ start: 0, cursor: 0, total: 0, matches: null as number | null, omitted: 0 })
+  const [part, setPart] = useState(NOTHING_YET)
   const current = useRef(0)
   const box = useRef<HTMLPreElement>(null)
   const ask = (since: number, filter: string): void => {
@@ -26,14 +29,7 @@ export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
   useMessages(
     (message) => {
       if (message.t !== 'lines' || message['ask'] !== current.current) return
-      setText(message['text'])
-      setRange({
-        start: message['start'],
-        cursor: message['cursor'],
-        total: message['totalBytes'],
-        matches: message['matches'],
-        omitted: message['omittedBytes'],
-      })
+      setPart(message as unknown as Part)
       if (box.current) box.current.scrollTop = 0
     },
     [id],
@@ -42,13 +38,14 @@ export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
     const timer = setTimeout(() => ask(0, query), query ? 250 : 0)
     return () => clearTimeout(timer)
   }, [query, stream, id])
-  const isFirst = range.start === 0
-  const isLast = range.cursor >= range.total
+  const { text, start, cursor, totalBytes, matches, omittedBytes } = part
+  const isFirst = start === 0
+  const isLast = cursor >= totalBytes
   const steps = [
     ['First', isFirst, 0],
-    ['Earlier', isFirst, range.start - STEP],
-    ['Later', isLast, range.cursor],
-    ['Last', isLast, range.total - STEP],
+    ['Earlier', isFirst, start - STEP],
+    ['Later', isLast, cursor],
+    ['Last', isLast, totalBytes - STEP],
   ] as const
   return (
     <div class="whole">
@@ -62,9 +59,7 @@ export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
         />
         {job.apart && <Choose label="Stream" value={stream} set={setStream} of={STREAMS} />}
         {query ? (
-          <span class="hint">
-            {range.matches === null ? '' : `${range.matches} ${range.matches === 1 ? 'line' : 'lines'}`}
-          </span>
+          <span class="hint">{matches === null ? '' : `${matches} ${matches === 1 ? 'line' : 'lines'}`}</span>
         ) : (
           <>
             {steps.map(([name, isOver, to]) => (
@@ -73,14 +68,14 @@ export function WholeOutput({ id, job }: { id: string; job: JobRow }) {
               </button>
             ))}
             <span class="hint">
-              {size(range.start)} to {size(range.cursor)} of {size(range.total)}
+              {size(start)} to {size(cursor)} of {size(totalBytes)}
             </span>
           </>
         )}
       </div>
-      {range.omitted > 0 && (
+      {omittedBytes > 0 && (
         <div class="band" role="status">
-          {size(range.omitted)} before this are no longer kept.
+          {size(omittedBytes)} before this are no longer kept.
         </div>
       )}
       <pre class="lines" ref={box} tabIndex={0} aria-label="Output">

@@ -26,14 +26,11 @@ export function size(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }
 
-export function clock(at: number): string {
-  return new Date(at).toLocaleTimeString([], { hour12: false })
-}
-
 export function day(at: number): string {
   const date = new Date(at)
+  const clock = date.toLocaleTimeString([], { hour12: false })
   const isToday = date.toDateString() === new Date().toDateString()
-  return isToday ? clock(at) : `${date.toLocaleDateString([], { month: 'short', day: 'numeric' })} ${clock(at)}`
+  return isToday ? clock : `${date.toLocaleDateString([], { month: 'short', day: 'numeric' })} ${clock}`
 }
 
 export interface Piece {

@@ -44,9 +44,10 @@ export function SessionView({ of, close, go, dark }: ViewOf) {
     const timer = setInterval(ask, 3_000)
     return () => clearInterval(timer)
   }, [of, from, world.link === 'live'])
-  /** As of now: a session that still runs has printed more since. */
+  /** As of now: a session that still runs has printed more since. Null: nothing was recorded. */
   const loadTape = async (): Promise<Tape | null> => {
-    const found = await fetchTape(from, name)
+    const response = await fetchWithKey(`/recording/${from ?? 'any'}/${encodeURIComponent(name)}`)
+    const found = response.ok ? tapeOf((await response.json()) as [number, string, string][]) : null
     setTape(found)
     return found
   }
@@ -149,12 +150,6 @@ export function SessionView({ of, close, go, dark }: ViewOf) {
       )}
     </>
   )
-}
-
-/** Null: nothing was recorded. */
-async function fetchTape(engine: string | null, session: string): Promise<Tape | null> {
-  const response = await fetchWithKey(`/recording/${engine ?? 'any'}/${encodeURIComponent(session)}`)
-  return response.ok ? tapeOf((await response.json()) as [number, string, string][]) : null
 }
 
 interface BlockOf {
