@@ -152,18 +152,11 @@ function turnAway(incoming: IncomingMessage, { hostnames }: DoorOptions): Respon
 }
 
 async function route(request: Request, room: Room): Promise<Response> {
-  const body = request.method === 'POST' ? await jsonOf(request) : undefined
+  const read = request.method === 'POST' ? request.clone().json() : undefined
+  const body: unknown = await read?.catch(() => INVALID)
   if (body === INVALID) return room.modern.fetch(request)
   const legacy = await isLegacyRequest(request, body)
   return legacy ? room.legacy.fetch(request, body) : room.modern.fetch(request, { parsedBody: body })
 }
 
 const INVALID = Symbol('not JSON')
-
-async function jsonOf(request: Request): Promise<unknown> {
-  try {
-    return await request.clone().json()
-  } catch {
-    return INVALID
-  }
-}

@@ -22,23 +22,45 @@ export function wakeFor(
   wake: Wake,
 ): Waker {
   const over = new AbortController()
+  const { signal } = over
+  const { mask } = engine.secrets
   const waited = new Set<string>()
+
+  /** The end of the job is told by itself. */
+  const followWait = async ({ id, until, port, since }: MissedWait): Promise<void> => {
+    const { reason, match } = await (await engine.job(id)).wait({ until, port, since, signal })
+    if (reason === 'until') wake('notice', `${id} matched ${JSON.stringify(mask(match ?? ''))}`)
+    if (reason === 'port') wake('notice', `${id}: port ${port} is open`)
+  }
+
+  /** Each question once: after one the output has to go on before the next is one. */
+  const followQuestions = async ({ id, command }: JobInfo): Promise<void> => {
+    const job = await engine.job(id)
+    for (;;) {
+      const asked = await job.wait({ input: true, signal })
+      if (asked.reason !== 'input') return
+      wake('notice', `${id} waits for input: ${JSON.stringify(asked.match ?? '')} (${shortly(mask(command))})`)
+      const answered = await job.wait({ until: /[^]/, since: asked.info.bytes.total, signal })
+      if (answered.reason !== 'until') return
+    }
+  }
+
   const stop = engine.onJobEvent((event) => {
     if (event.kind === 'output' || !isMine(event.info)) return
     if (event.kind === 'ended')
       wake(
         event.info.exitCode === 0 ? 'info' : 'warning',
-        `${event.info.id} ${jobWords(event.info)}: ${shortly(engine.secrets.mask(event.info.command))}`,
+        `${event.info.id} ${jobWords(event.info)}: ${shortly(mask(event.info.command))}`,
       )
     // A command without a terminal has no stdin that could be answered.
-    else if (event.info.pty) void followQuestions(event.info, engine, wake, over.signal).catch(() => {})
+    else if (event.info.pty) void followQuestions(event.info).catch(() => {})
   })
   return {
     later(missed) {
       const key = JSON.stringify(missed)
       if (waited.has(key)) return
       waited.add(key)
-      void followWait(missed, engine, wake, over.signal)
+      void followWait(missed)
         .catch(() => {})
         .finally(() => waited.delete(key))
     },
@@ -46,38 +68,6 @@ export function wakeFor(
       stop()
       over.abort()
     },
-  }
-}
-
-/** The end of the job is told by itself. */
-async function followWait(
-  { id, until, port, since }: MissedWait,
-  engine: Pick<Engine, 'job' | 'secrets'>,
-  wake: Wake,
-  signal: AbortSignal,
-): Promise<void> {
-  const { reason, match } = await (await engine.job(id)).wait({ until, port, since, signal })
-  if (reason === 'until') wake('notice', `${id} matched ${JSON.stringify(engine.secrets.mask(match ?? ''))}`)
-  if (reason === 'port') wake('notice', `${id}: port ${port} is open`)
-}
-
-/** Each question once: after one the output has to go on before the next is one. */
-async function followQuestions(
-  { id, command }: JobInfo,
-  engine: Pick<Engine, 'job' | 'secrets'>,
-  wake: Wake,
-  signal: AbortSignal,
-): Promise<void> {
-  const job = await engine.job(id)
-  for (;;) {
-    const asked = await job.wait({ input: true, signal })
-    if (asked.reason !== 'input') return
-    wake(
-      'notice',
-      `${id} waits for input: ${JSON.stringify(asked.match ?? '')} (${shortly(engine.secrets.mask(command))})`,
-    )
-    const answered = await job.wait({ until: /[^]/, since: asked.info.bytes.total, signal })
-    if (answered.reason !== 'until') return
   }
 }
 
