@@ -10,7 +10,7 @@ import { loadAssets } from './assets.js'
 import type { Page } from './page.js'
 import { serve } from './served.js'
 import type { Ui } from './ui.js'
-import { parseRecord } from '../contract/attempt.js'
+import { attempt, parseRecord } from '../contract/attempt.js'
 
 const KEY_WITHIN_MS = 3_000
 /** Before the key: nothing larger than a key. */
@@ -106,12 +106,8 @@ function meet(socket: WebSocket, ui: Ui): Promise<void> {
 }
 
 function originOf(request: IncomingMessage): string | null {
-  try {
-    const { protocol, host } = new URL(request.headers.origin ?? '')
-    return protocol === 'http:' ? host : null
-  } catch {
-    return null
-  }
+  const url = attempt(() => new URL(request.headers.origin ?? ''))
+  return url?.protocol === 'http:' ? url.host : null
 }
 
 function turnAway(socket: Socket, status: string): void {

@@ -4,6 +4,7 @@ import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { WebSocket } from 'ws'
 import { announcePresence } from '../audit/presence.js'
+import { attempt } from '../contract/attempt.js'
 import type { JobsView } from '../contract/engine.js'
 import { EngineWatch, type WatchEvent } from '../engine/live/watch.js'
 import { openDoor, type OpenDoor } from './door.js'
@@ -158,8 +159,12 @@ export class Ui {
 
   #lookAtDisk(): void {
     if (this.#pages.size === 0) return
-    const disk = diskOf(this.stateDir)
-    if (!disk || disk.isFull === this.#disk?.isFull) return
+    // Where jobs store their output.
+    const stat = attempt(() => statfsSync(this.stateDir))
+    if (!stat) return
+    const free = stat.bavail * stat.bsize
+    const disk: Disk = { free, isFull: free < FULL_BELOW }
+    if (disk.isFull === this.#disk?.isFull) return
     this.#disk = disk
     this.#tell({ t: 'disk', ...disk })
   }
@@ -167,15 +172,5 @@ export class Ui {
   /** News about commands, for pages that show more than one job. */
   #tell(message: object): void {
     for (const page of this.#pages) if (page.session.only === null) page.send(message)
-  }
-}
-
-/** Where jobs store their output. */
-function diskOf(stateDir: string): Disk | null {
-  try {
-    const { bavail, bsize } = statfsSync(stateDir)
-    return { free: bavail * bsize, isFull: bavail * bsize < FULL_BELOW }
-  } catch {
-    return null
   }
 }

@@ -1,6 +1,7 @@
 /** The real terminal, environment and signals of this process. */
 import { readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { attempt } from '../../contract/attempt.js'
 import { isInsideEngine } from '../../os/process/inside-engine.js'
 import type { Io, Person } from './io.js'
 import { processSink, type ProcessSink } from './process-sink.js'
@@ -58,26 +59,16 @@ export function processIo(): ProcessIo {
 
 /**
  * A directory that was removed under us still has a name, which the message should say; Node itself cannot go on in it.
+ * The kernel remembers the name. Never a directory that exists: nothing may run in a directory that the person did
+ * not choose.
  */
 function currentDirectory(): string {
   try {
     return process.cwd()
   } catch {
-    const name = nameOfDeleted()
+    const name = attempt(() => readlinkSync('/proc/self/cwd').replace(/ \(deleted\)$/, ''))
     process.chdir('/')
-    return name
-  }
-}
-
-/**
- * The kernel remembers it. Never a directory that exists: nothing may run in a directory that
- * the person did not choose.
- */
-function nameOfDeleted(): string {
-  try {
-    return readlinkSync('/proc/self/cwd').replace(/ \(deleted\)$/, '')
-  } catch {
-    return process.env['PWD'] ?? '/(deleted)'
+    return name ?? process.env['PWD'] ?? '/(deleted)'
   }
 }
 

@@ -1,5 +1,6 @@
 /** A command under way or a job, with its output in a terminal, and what a person may do with it. */
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { attempt } from '../../contract/attempt.js'
 import { Empty, LinkButton } from './parts/fields'
 import { ago, size, took, visible } from './parts/format'
 import { stateOf } from './list'
@@ -269,13 +270,8 @@ function endOf({ engine }: CallRow): string {
 
 /** Shown first, by its host as the network knows it: letters that look alike are told apart there. */
 function followLink(uri: string): void {
-  let url: URL
-  try {
-    url = new URL(uri)
-  } catch {
-    return
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return
+  const url = attempt(() => new URL(uri))
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') return
   if (confirm(`Open this address?\n\n${url.host}\n\n${url.href.slice(0, 500)}`))
     window.open(url.href, '_blank', 'noopener,noreferrer')
 }
