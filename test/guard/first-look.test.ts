@@ -169,6 +169,27 @@ describe('a first look agrees with the walk', () => {
     expect(denied.filter(({ cmd }) => passesAtOnce(inspect(cmd, plain)))).toEqual([])
   })
 
+  test.each([
+    '(cd src && grep -l value *.ts)',
+    'cd src && ls | wc -l && cd - > /dev/null',
+    'i=0; while [ $i -lt 3 ]; do i=$((i + 1)); done; echo "$i"',
+    'while IFS= read -r line; do echo "> $line"; done < notes.txt | head -3',
+    'for f in src/*.ts; do case "$f" in *1.ts) echo "hit ${f%.ts}";; esac; done',
+    '[[ -f a.txt && 3 -lt 9 ]] && echo both',
+    'V=$(wc -l < a.txt); [ "$V" -gt 5 ] && echo "long: $V"',
+    'grep -rE "a|b" src --include=*.ts -l | xargs wc -l | tail -1',
+    'find src -type f -exec basename {} \\; | sort',
+    'mkdir -p build/{a,b} && chmod 644 a.txt && tar cf x.tar src && rm x.tar',
+    "sed -i.bak 's/a/b/' a.txt && rm a.txt.bak",
+    'git checkout -q -b work && git checkout -q - && git config user.name me && git stash',
+    'sort -u a.txt -o b.txt; grep x a.txt | sort | tee c.txt',
+    'unset V; echo "${V:-none} $((2 * 3))"',
+  ])('%s passes at once', (command) => {
+    const context = { ...engine, automation: [] }
+    expect(passesAtOnce(inspect(command, context))).toBe(true)
+    expect(told(inspect(command, context))).toEqual(told(inspectFully(command, context)))
+  })
+
   test('what is asked of its explanation is what the walk says', () => {
     const command = 'ls -la src | head -5'
     const looked = inspect(command, plain)
