@@ -53,14 +53,11 @@ export function changeText({ diff, before, after, parts }: Change, paint: PaintC
 
 /** "2 added, 1 deleted" */
 export function countWords(changes: readonly Change[]): string {
-  const count = (kind: Change['kind']): number => changes.filter((change) => change.kind === kind).length
-  const words = [
-    [count('added'), 'added'],
-    [count('changed'), 'changed'],
-    [count('replaced'), 'replaced'],
-    [count('deleted'), 'deleted'],
-  ] as const
-  return words.flatMap(([number, word]) => (number > 0 ? [`${number} ${word}`] : [])).join(', ') || 'nothing changed'
+  const words = (['added', 'changed', 'replaced', 'deleted'] as const).flatMap((kind) => {
+    const { length } = changes.filter((change) => change.kind === kind)
+    return length > 0 ? [`${length} ${kind}`] : []
+  })
+  return words.join(', ') || 'nothing changed'
 }
 
 function typeWords({ type, mode }: ChangedFile): string[] {

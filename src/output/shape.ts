@@ -48,12 +48,17 @@ export function shapeText(
   { ansi = 'keep', progress = 'keep', clip = { kind: 'none' }, wholeAt = null, between = null }: ShapeOptions = {},
 ): Clipped {
   if (kept.totalBytes === 0) return { text: '', truncated: false, omittedBytes: 0 }
-  const stages = (): TextStage[] => createStages({ ansi, progress })
   const asItCame = ansi === 'keep' && progress === 'keep'
   if (clip.kind === 'middle' && asItCame) return middleOf(kept, clip)
-  return kept.omittedBytes === 0
-    ? shapeWhole(kept, stages, asItCame, clip, wholeAt)
-    : shapeEnds(kept, stages, asItCame, clip, wholeAt, between)
+  const shaped = (bytes: Uint8Array): string =>
+    createStages({ ansi, progress }).reduce((text, stage) => stage.push(text) + stage.flush(), decodeUtf8(bytes))
+  const shaping = { shaped, asItCame, clip, wholeAt, between }
+  return kept.omittedBytes === 0 ? shapeWhole(kept, shaping) : shapeEnds(kept, shaping)
+}
+
+interface Shaping extends Required<Pick<ShapeOptions, 'clip' | 'wholeAt' | 'between'>> {
+  readonly shaped: (bytes: Uint8Array) => string
+  readonly asItCame: boolean
 }
 
 /**
@@ -79,19 +84,9 @@ function createStages({ ansi, progress }: Pick<ShapeOptions, 'ansi' | 'progress'
   ]
 }
 
-function runStages(stages: readonly TextStage[], text: string): string {
-  return stages.reduce((shaped, stage) => stage.push(shaped) + stage.flush(), text)
-}
-
-function shapeWhole(
-  kept: Kept,
-  stages: () => TextStage[],
-  asItCame: boolean,
-  clip: Clip,
-  wholeAt: string | null,
-): Clipped {
+function shapeWhole(kept: Kept, { shaped, asItCame, clip, wholeAt }: Shaping): Clipped {
   const bytes = joinBytes(kept.head, kept.tail)
-  const text = runStages(stages(), decodeUtf8(bytes))
+  const text = shaped(bytes)
   const count: CountOmitted = (first, last) => bytesOfUnits(bytes, text.length - last) - bytesOfUnits(bytes, first)
   const exact = asItCame ? { count } : {}
   switch (clip.kind) {
@@ -109,19 +104,12 @@ function shapeWhole(
 }
 
 /** The stream was larger than memory: its two ends are shaped apart. */
-function shapeEnds(
-  kept: Kept,
-  stages: () => TextStage[],
-  asItCame: boolean,
-  clip: Clip,
-  wholeAt: string | null,
-  between: FoundBetween | null,
-): Clipped {
+function shapeEnds(kept: Kept, { shaped, asItCame, clip, wholeAt, between }: Shaping): Clipped {
   const headBytes = kept.head.subarray(0, characterEnd(kept.head))
   const tailBytes = kept.tail.subarray(cleanStart(kept.tail))
   const hole = kept.totalBytes - headBytes.length - tailBytes.length
-  const head = runStages(stages(), decodeUtf8(headBytes))
-  const tail = runStages(stages(), decodeUtf8(tailBytes))
+  const head = shaped(headBytes)
+  const tail = shaped(tailBytes)
   const count: CountOmitted = (first, last) =>
     hole + headBytes.length - bytesOfUnits(headBytes, first) + bytesOfUnits(tailBytes, tail.length - last)
   const exact = asItCame ? { count } : {}

@@ -53,7 +53,6 @@ export class Capture {
   #ended = false
   /** Looks at what will not be kept; only where a result shows it. */
   #passing: PassingTroubles | null = null
-  lastByteAt = performance.now()
 
   constructor(options: CaptureOptions) {
     this.#options = options
@@ -76,7 +75,6 @@ export class Capture {
 
   skip(bytes: number): void {
     this.transcript.skip(bytes)
-    this.lastByteAt = performance.now()
   }
 
   /** Said when the file for the whole output does not hold the whole of it. */
@@ -108,7 +106,6 @@ export class Capture {
 
   push(raw: Uint8Array): Held {
     if (this.#ended) return
-    this.lastByteAt = performance.now()
     return this.#keep(this.#mask ? this.#mask.push(raw) : raw)
   }
 

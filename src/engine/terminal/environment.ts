@@ -16,7 +16,7 @@ export const FORGET_TERMINAL =
 /** `given` is what the caller asked for: it always wins. */
 export function terminalEnvironment(
   env: Readonly<Record<string, string>>,
-  given: Readonly<Record<string, string>> = {},
+  given: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const out: Record<string, string> = { ...env }
   if (given['TERM'] === undefined) out['TERM'] = 'xterm-256color'

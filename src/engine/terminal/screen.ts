@@ -61,9 +61,9 @@ export class JobScreen {
     if (since !== undefined && since > this.#version) await this.#draw(terminal, since)
     await this.#draw(terminal, Number.POSITIVE_INFINITY)
     const buffer = terminal.buffer.active
-    const lines = this.#options.mask(withoutBlankEnd(this.#rows).join('\n'))
+    const shown = this.#rows.slice(0, this.#rows.findLastIndex((row) => row !== '') + 1)
     return {
-      text: lines,
+      text: this.#options.mask(shown.join('\n')),
       cursor: { row: buffer.cursorY, col: buffer.cursorX },
       title: this.#options.mask(this.#title),
       size: { cols: terminal.cols, rows: terminal.rows },
@@ -147,12 +147,6 @@ async function loadEmulator(): Promise<Emulator> {
     'The screen cannot be drawn: the optional package @xterm/headless is not installed',
     'Install it (npm install @xterm/headless), or read the output of the job with ansi: "strip".',
   )
-}
-
-function withoutBlankEnd(rows: readonly string[]): readonly string[] {
-  let end = rows.length
-  while (end > 0 && (rows[end - 1] as string) === '') end -= 1
-  return rows.slice(0, end)
 }
 
 function clampSize([cols, rows]: readonly [number, number]): [number, number] {

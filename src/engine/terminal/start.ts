@@ -19,7 +19,7 @@ export function withTerminal(plan: Plan, services: Services): Plan {
   terminalSize(plan, services)
   if (request.streams === 'separate')
     throw badRequest('Bad request: a terminal has one stream', 'Leave `streams` out, or run without pty.')
-  return { ...plan, env: terminalEnvironment(plan.env, { ...pick(services.baseEnv, 'NO_COLOR'), ...request.env }) }
+  return { ...plan, env: terminalEnvironment(plan.env, { NO_COLOR: services.baseEnv['NO_COLOR'], ...request.env }) }
 }
 
 export function terminalSize({ request }: Plan, services: Services): PtySize {
@@ -29,9 +29,4 @@ export function terminalSize({ request }: Plan, services: Services): PtySize {
 /** The first note of a terminal's job: with which size it began. */
 export function noteTerminal(dir: string, { cols, rows }: PtySize): void {
   noteInput(dir, { by: 'start', size: [cols, rows], offset: 0 })
-}
-
-function pick(variables: Readonly<Record<string, string | undefined>>, name: string): Record<string, string> {
-  const value = variables[name]
-  return value === undefined ? {} : { [name]: value }
 }
