@@ -118,8 +118,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     check: held(async (command, where) => {
       const text = checkRequest({ command }, services.limits)
       checkFields('check', where, CHECK_ROWS)
-      const around =
-        where?.session !== undefined ? await sessions.surroundings(where.session) : { session: null, cwd: services.cwd }
+      const around = await sessions.surroundings(where?.session)
       // With a home of its own the question is about another place: its directories need not exist here.
       const { home } = where ?? {}
       if (home !== undefined)
@@ -133,8 +132,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<Engine>
     plan: held(async (wanted) => {
       checkRequest(wanted, services.limits)
       const { session, ...request } = wanted
-      const around = session !== undefined ? await sessions.surroundings(session) : { session: null, cwd: services.cwd }
-      return (await planRun(request, around, services)).summary
+      return (await planRun(request, await sessions.surroundings(session), services)).summary
     }),
     ...changes,
     secrets: secretsFace(services.secrets),

@@ -3,14 +3,29 @@
  */
 import type { Note } from '../../contract/note.js'
 import type { Outcome } from '../../contract/outcome.js'
+import type { PipeReader } from '../../os/files/pipe-reader.js'
 import type { Ward } from '../../os/helper/launcher.js'
 import type { Plan } from '../plan/plan.js'
+import type { Stay } from '../services/sandbox/sandbox.js'
 import type { Call, CallControl } from './call.js'
+import type { Capture } from './capture.js'
 import { Deadlines } from './deadlines.js'
 
 export type StopReason = 'timeout' | 'caller' | 'close' | 'interrupt' | 'limit'
 /** Why a command goes on as a job; `input`: it waits for an answer. */
 export type MoveReason = 'timeout' | 'yield' | 'asked' | 'input'
+
+/** How a foreground run becomes a job, and what it hands over; the jobs part of the engine provides it. */
+export type Promote = (run: {
+  plan: Plan
+  ward: Ward
+  out: Capture
+  err: Capture | null
+  readers: readonly PipeReader[]
+  startedAt: number
+  stay: Stay | null
+  reason: MoveReason
+}) => Promise<Outcome>
 
 /** What a kind of run does when it is told to. */
 export interface Supervised {
@@ -64,15 +79,13 @@ export class Supervision {
     return this.#call.outcome
   }
 
-  /**
-   * From here on the deadlines count and the caller's signal is heard. `passedMs`: how long the
-   * command has been running.
-   */
-  begin(passedMs = 0): void {
-    this.setDeadlines(passedMs)
+  /** From here on the deadlines count and the caller's signal is heard. */
+  begin(): void {
+    this.setDeadlines(0)
     this.listen()
   }
 
+  /** `passedMs`: how long the command has been running. */
   setDeadlines(passedMs: number): void {
     const { timeoutMs, request } = this.#plan
     const mayMove = this.#run.move !== null

@@ -12,13 +12,13 @@ import { readEndRecord } from '../../os/job/record.js'
 import { auditOutcome } from '../call/audit.js'
 import { deliverCommand, isRefusal } from '../plan/delivery.js'
 import { within } from '../services/within.js'
-import { type Promote } from '../call/promote.js'
+import type { Promote } from '../call/supervision.js'
 import { passGate } from '../plan/gate.js'
 import { endLeftovers, followAdopted, infoAt } from './adopt.js'
 import { cleanByLimits, cleanJobs } from './clean.js'
 import { JobHandle } from './handle.js'
 import { jobState } from './look/info.js'
-import { JobList } from './look/list.js'
+import { createJobList } from './look/list.js'
 import { followJob, isRunning, JobNews, startOf, type LiveJob } from './look/live.js'
 import { promoteRun } from './promote.js'
 import { insideFor } from '../services/inside.js'
@@ -38,7 +38,9 @@ const RECORDS_BYTES = 16_384
 
 /** What a job that starts from a session needs of it. */
 export interface SessionSource {
-  surroundings(name: string): Promise<Surroundings>
+  /** Of a command without a session too. */
+  surroundings(name: string | undefined): Promise<Surroundings>
+  /** What gives a fresh shell the state of this session. */
   restore(name: string): Promise<Restore>
 }
 
@@ -60,7 +62,7 @@ export function createJobs(services: Services): Jobs {
   const live = new Map<string, LiveJob>()
   const news = new JobNews()
   const { stateDir, limits } = services
-  const list = new JobList(stateDir, (id) => {
+  const list = createJobList(stateDir, (id) => {
     const job = live.get(id)
     return job ? startOf(job) : null
   })
@@ -116,10 +118,7 @@ export function createJobs(services: Services): Jobs {
         'Bad request: a job cannot be recorded',
         'Record a foreground run (engine.run with pty and record), or leave record out.',
       )
-    const around =
-      request.session === undefined
-        ? { session: null, cwd: services.cwd }
-        : await sessions.surroundings(request.session)
+    const around = await sessions.surroundings(request.session)
     // A session has the variables of its directory already.
     const placed = request.session === undefined ? (await withDirectoryEnv(request, services)).request : request
     const plan = await planRun(placed, around, services, true)
@@ -172,11 +171,11 @@ export function createJobs(services: Services): Jobs {
       // A job that runs is there also when its files were removed: it says so, and can be ended.
       const running = live.get(id)
       if (running && isRunning(running)) return handle(id, running.dir)
-      throw notFound(id, await this.list({ all: true }))
+      throw notFound(id, list())
     },
     async list(which) {
       checkFields('jobs', which, JOBS_ROWS)
-      const infos = list.all()
+      const infos = list()
       return which?.all ? infos : infos.filter((info) => info.isRunning)
     },
     async clean(which) {

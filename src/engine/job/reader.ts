@@ -14,7 +14,7 @@ import { SecretStore } from '../services/secret-store.js'
 import { JobHandle, type HandleServices } from './handle.js'
 import { jobState } from './look/info.js'
 import { notFound } from './jobs.js'
-import { JobList } from './look/list.js'
+import { createJobList } from './look/list.js'
 import { JobNews } from './look/live.js'
 
 export interface ReaderOptions {
@@ -43,16 +43,16 @@ export function openJobsReader({ stateDir, door, audit }: ReaderOptions): JobsRe
     launcher: { hold: () => () => {} },
   }
   const news = new JobNews()
-  const list = new JobList(stateDir, () => null)
+  const list = createJobList(stateDir, () => null)
   return {
     id: services.id,
     async job(id) {
       const found = findJobDirectory(stateDir, id)
       if (found && jobState(found.dir, id)) return new JobHandle(id, found.dir, services, news, null)
-      throw notFound(id, list.all())
+      throw notFound(id, list())
     },
     async jobs(which) {
-      const infos = list.all()
+      const infos = list()
       return which?.all ? infos : infos.filter((info) => info.isRunning)
     },
     // Those of this machine are told by their own engines.

@@ -17,14 +17,13 @@ import { readPipe, type Held, type PipeReader } from '../../os/files/pipe-reader
 import { processesOf } from '../../os/helper/processes.js'
 import { shownProcesses } from '../../os/process/proc.js'
 import type { Call } from '../call/call.js'
-import { endWard, Supervision } from '../call/supervision.js'
+import { endWard, Supervision, type Promote } from '../call/supervision.js'
 import { clippedTexts, textFields, type Capture } from '../call/capture.js'
 import { deliverCommand, isRefusal, type DeliveredCommand } from '../plan/delivery.js'
 import { bootstrapFor, commandNeverArrived, neverArrivedError, SCRIPT_FD, scriptHead } from '../plan/bootstrap.js'
 import { adviceFor } from '../call/advice.js'
 import { abortedOutcome, endedOutcome, lostOutcome, LOST_NOTE, refusedOutcome } from '../services/outcomes.js'
 import type { Plan } from '../plan/plan.js'
-import type { Promote } from '../call/promote.js'
 import { endOf } from '../services/ends.js'
 import { takePipes } from '../services/pipes.js'
 import { within } from '../services/within.js'
@@ -58,16 +57,11 @@ async function supervise(
   const statusFile = hasStages(plan) ? services.runFile('p') : null
 
   const script = freshScript(delivered, statusFile, services.id)
-  const {
-    script: scriptPipe,
-    out: outPipe,
-    err: errPipe,
-    in: inPipe,
-  } = await takePipes(services, {
-    script: 'write',
-    out: 'read',
-    err: merged ? null : 'read',
-    in: request.input === undefined ? null : 'write',
+  const { scriptPipe, outPipe, errPipe, inPipe } = await takePipes(services, {
+    scriptPipe: 'write',
+    outPipe: 'read',
+    errPipe: merged ? null : 'read',
+    inPipe: request.input === undefined ? null : 'write',
   })
   const { line, fed, file } = bootstrapFor(script, delivered, services.id, () => services.runFile('c'))
   if (file) writeFileSync(file.path, file.bytes, { mode: 0o600, flag: 'wx' })
@@ -232,10 +226,8 @@ async function supervise(
       err?.end()
     })
   }
-  const stdout = clipped.out.text
-  const stderr = clipped.err?.text ?? ''
   for (const capture of [out, err]) if (capture?.spillNote) notes.push(capture.spillNote)
-  notes.push(...adviceFor({ end, plan, stderr: merged ? stdout : stderr, pipeStatus }))
+  notes.push(...adviceFor({ end, plan, stderr: (clipped.err ?? clipped.out).text, pipeStatus }))
   void ward.gone.then(() => {
     services.live.delete(life)
     for (const reader of readers) reader.close()

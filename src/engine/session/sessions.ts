@@ -2,9 +2,7 @@
 import type { Session, SessionInfo } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import { readSavedSession, saveSession } from '../../os/files/session-states.js'
-import type { Jobs } from '../job/jobs.js'
-import type { Restore } from '../job/start.js'
-import type { Surroundings } from '../plan/plan.js'
+import type { Jobs, SessionSource } from '../job/jobs.js'
 import { runSessionOnTerminal } from './terminal.js'
 import { insideFor } from '../services/inside.js'
 import type { Services } from '../services/services.js'
@@ -12,12 +10,9 @@ import { LiveSession } from './session.js'
 import { restoreOf } from './call/end.js'
 import { checkSessionName, wrongValue } from '../plan/wrong-value.js'
 
-export interface Sessions {
+export interface Sessions extends SessionSource {
   open(name?: string): Promise<Session>
   list(): Promise<readonly SessionInfo[]>
-  surroundings(name: string): Promise<Surroundings>
-  /** What gives a fresh shell the state of this session. */
-  restore(name: string): Promise<Restore>
   /** Idle ones end their shells; the next command of each has a new one with the same state. */
   leaveRooms(): Promise<void>
   close(): Promise<void>
@@ -57,6 +52,7 @@ export function createSessions(services: Services, jobs: Jobs): Sessions {
     open: async (name) => get(name),
     list: () => Promise.all([...live.values()].map((session) => session.info())),
     async surroundings(name) {
+      if (name === undefined) return { session: null, cwd: services.cwd }
       const session = get(name)
       // What an idle shell holds is asked for; a busy one is known as it was before its command.
       if (!(await session.info()).busy) await session.currentState()

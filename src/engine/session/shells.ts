@@ -1,12 +1,12 @@
 /** The live shell of a session, those that it had before, and how one succeeds another with the same state. */
 import { ShellError } from '../../contract/errors.js'
 import type { Note } from '../../contract/note.js'
-import { buildEnvironment } from '../../env/filter.js'
 import { processesOf } from '../../os/helper/processes.js'
 import { nearestExisting } from '../../os/files/paths.js'
 import { isAlive } from '../../os/process/proc.js'
 import type { Stay } from '../services/sandbox/sandbox.js'
 import type { Services } from '../services/services.js'
+import { environmentOf } from '../plan/plan.js'
 import { prepared } from '../services/pipes.js'
 import { within } from '../services/within.js'
 import { isThere } from './call/directory.js'
@@ -26,7 +26,6 @@ const DEATH_LIMIT_MS = 2_000
 export class Shells {
   /** The engine's services, with what belongs to this session: its verdicts, and its room in the sandbox. */
   readonly services: Services
-  readonly initialEnv: Readonly<Record<string, string>>
   current: SessionShell | null = null
   restarts = 0
   readonly #memory: SessionMemory
@@ -36,18 +35,7 @@ export class Shells {
   #stay: Stay | null = null
 
   constructor(services: Services, memory: SessionMemory) {
-    const { options } = services
     this.#memory = memory
-    this.initialEnv = {
-      ...buildEnvironment({
-        base: services.baseEnv,
-        ...(options.envDefaults === undefined ? {} : { defaults: options.envDefaults }),
-        allowDangerous: options.allowDangerousEnv ?? false,
-        keep: options.keepEnv ?? [],
-        drop: options.dropEnv ?? [],
-      }).env,
-      ...services.ownEnv,
-    }
     this.services = Object.create(services, {
       judge: { value: keepVerdicts((...about) => services.judge(...about), memory) },
       ...(services.sandbox
@@ -58,6 +46,10 @@ export class Shells {
           }
         : {}),
     }) as Services
+  }
+
+  get initialEnv(): Readonly<Record<string, string>> {
+    return environmentOf({ command: ':' }, this.services).env
   }
 
   get initialNames(): readonly string[] {
