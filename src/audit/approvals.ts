@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync, unlinkSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { attempt, isRecord, parseRecord } from '../contract/attempt.js'
 import { replacePrivateFile } from '../os/files/private.js'
 import { ensurePrivateDirectory } from '../os/files/state-dir.js'
 import { namesIn, removeQuietly } from '../os/files/quietly.js'
@@ -55,13 +56,12 @@ export function directoryMark(path: string): string | null {
  * question: an approval counts for that text only.
  */
 export function notePending(stateDir: string, waiting: WaitingApproval): void {
-  try {
+  // On a full disk the question can still be answered over the socket.
+  attempt(() => {
     const dir = ensurePrivateDirectory(join(stateDir, 'approvals'))
     forgetOld(dir)
     replacePrivateFile(join(dir, `${waiting.id}.json`), JSON.stringify(waiting))
-  } catch {
-    // A full disk: the question can still be answered over the socket.
-  }
+  })
 }
 
 export function forgetPending(stateDir: string, id: string): void {
@@ -71,26 +71,19 @@ export function forgetPending(stateDir: string, id: string): void {
 /** Pointers to questions, newest last. For those whose engine still lives, that engine is to be asked. */
 export function pendingNotes(stateDir: string): WaitingApproval[] {
   const dir = join(stateDir, 'approvals')
-  const found: WaitingApproval[] = []
-  for (const name of namesIn(dir)) {
-    if (!/^ask_[0-9a-f]+\.json$/.test(name)) continue
-    try {
-      const note = waitingOf(JSON.parse(readFileSync(join(dir, name), 'utf8')))
-      if (note && `${note.id}.json` === name && Date.now() - note.askedAt < QUESTION_LIVES_MS) found.push(note)
-    } catch {
-      // Torn or foreign: as if it were not there.
-    }
-  }
+  const found = namesIn(dir).flatMap((name) => {
+    if (!/^ask_[0-9a-f]+\.json$/.test(name)) return []
+    // Torn or foreign: as if it were not there.
+    const note = waitingOf(parseRecord(attempt(() => readFileSync(join(dir, name), 'utf8'), '')))
+    return note && `${note.id}.json` === name && Date.now() - note.askedAt < QUESTION_LIVES_MS ? [note] : []
+  })
   return found.sort((a, b) => a.askedAt - b.askedAt)
 }
 
 /** A question as it comes from a file or a socket; null when it is none. */
 export function waitingOf(value: unknown): WaitingApproval | null {
-  if (typeof value !== 'object' || value === null) return null
-  const { id, askedAt, engine, command, cwd, session, env, envMode, pty, reason, rule } = value as Record<
-    string,
-    unknown
-  >
+  if (!isRecord(value)) return null
+  const { id, askedAt, engine, command, cwd, session, env, envMode, pty, reason, rule } = value
   if (typeof id !== 'string' || typeof askedAt !== 'number' || typeof engine !== 'string') return null
   if (typeof command !== 'string' || typeof cwd !== 'string' || typeof reason !== 'string' || typeof pty !== 'boolean')
     return null
@@ -105,11 +98,9 @@ export function waitingOf(value: unknown): WaitingApproval | null {
 }
 
 function forgetOld(dir: string): void {
-  for (const name of namesIn(dir)) {
-    try {
+  for (const name of namesIn(dir))
+    // Another engine may do it too.
+    attempt(() => {
       if (Date.now() - statSync(join(dir, name)).mtimeMs > QUESTION_LIVES_MS * 2) unlinkSync(join(dir, name))
-    } catch {
-      // Another engine did.
-    }
-  }
+    })
 }

@@ -113,11 +113,6 @@ async function* linesOf(path: string): AsyncGenerator<{ text: string; entry: Aud
   let number = 0
   for await (const text of createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity })) {
     number++
-    if (text !== '') yield { text, entry: parseLine(text), number }
+    if (text !== '') yield { text, entry: parseRecord(text), number }
   }
-}
-
-/** Null for half a line. */
-export function parseLine(text: string): AuditLine | null {
-  return parseRecord(text)
 }

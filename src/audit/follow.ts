@@ -2,7 +2,8 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { watchDirectory } from '../os/files/watching.js'
-import { parseLine, type AuditLine } from './chain.js'
+import { parseRecord } from '../contract/attempt.js'
+import type { AuditLine } from './chain.js'
 
 const LOOK_EVERY_MS = 500
 const MAX_READ = 1024 * 1024
@@ -36,7 +37,7 @@ export function followAudit(file: string, told: (entry: AuditLine) => void): () 
       const lines = (rest + bytes.toString('utf8', 0, got)).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {
-        const entry = parseLine(line)
+        const entry = parseRecord(line)
         if (entry) told(entry)
       }
     }

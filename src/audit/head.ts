@@ -1,6 +1,7 @@
 /** The end of the audit log, kept apart from it: so that lines taken from its end, or the whole of it, are missed. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { attempt, parseRecord } from '../contract/attempt.js'
 
 export interface AuditHead {
   /** How many lines were ever written. */
@@ -18,22 +19,17 @@ export function headFile(file: string): string {
 
 /** Null when there is none, or nothing that could be one. */
 export function readHead(path: string): AuditHead | null {
-  try {
-    const { lines, hash, first } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
-    if (typeof lines !== 'number' || typeof first !== 'number' || typeof hash !== 'string') return null
-    return { lines, hash, first }
-  } catch {
-    return null
-  }
+  const { lines, hash, first } = parseRecord(attempt(() => readFileSync(path, 'utf8'), '')) ?? {}
+  if (typeof lines !== 'number' || typeof first !== 'number' || typeof hash !== 'string') return null
+  return { lines, hash, first }
 }
 
 /** Whole or not at all. A head that cannot be written costs a warning of `audit --verify`, never a command. */
 export function writeHead(path: string, head: AuditHead): void {
-  try {
+  // A full disk, or a sink elsewhere that is not there now.
+  attempt(() => {
     const temporary = `${path}.${process.pid}`
     writeFileSync(temporary, `${JSON.stringify(head)}\n`, { mode: 0o600 })
     renameSync(temporary, path)
-  } catch {
-    // A full disk, or a sink elsewhere that is not there now.
-  }
+  })
 }

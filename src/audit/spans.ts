@@ -42,13 +42,9 @@ export function withSpans(log: AuditLog): AuditLog {
   }
 }
 
-async function load(): Promise<Api | null> {
-  try {
-    const name = '@opentelemetry/api'
-    return (await import(name)) as Api
-  } catch {
-    return null
-  }
+function load(): Promise<Api | null> {
+  const name = '@opentelemetry/api'
+  return import(name).catch(() => null) as Promise<Api | null>
 }
 
 function trace({ trace: tracing, SpanStatusCode }: Api, entry: Entry): void {

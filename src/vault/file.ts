@@ -135,7 +135,7 @@ async function deriveKey(
 ): Promise<{ key: Buffer; check: Buffer }> {
   const stretched =
     kdf.name === 'scrypt'
-      ? await stretch(material.secret, salt, kdf)
+      ? await stretch(material.secret, salt, 64, { N: kdf.N, r: kdf.r, p: kdf.p, maxmem: MOST_MEMORY + 1024 * 1024 })
       : Buffer.from(hkdfSync('sha256', material.secret, salt, 'cerith-vault', 64))
   return {
     key: stretched.subarray(0, 32),
@@ -143,10 +143,7 @@ async function deriveKey(
   }
 }
 
-async function stretch(secret: Uint8Array, salt: Buffer, { N, r, p }: ScryptCost): Promise<Buffer> {
-  const derive = promisify<Uint8Array, Buffer, number, object, Buffer>(scrypt)
-  return derive(secret, salt, 64, { N, r, p, maxmem: MOST_MEMORY + 1024 * 1024 })
-}
+const stretch = promisify<Uint8Array, Buffer, number, object, Buffer>(scrypt)
 
 function tampered(why: string): VaultError {
   return new VaultError(

@@ -43,32 +43,23 @@ export async function openVaultWith(keys: VaultKeys): Promise<Vault> {
  */
 export async function vaultSource(keys: VaultKeys): Promise<SecretSource> {
   let vault: Vault | null = null
-  /** No pass phrase is asked for here: a vault that needs one stays closed until a token names it. */
-  const opened = async (): Promise<Vault | null> => {
+  const open = async (by: VaultKeys): Promise<Vault | null> => {
     if (!vault && !existsSync(vaultFile(keys.stateDir))) return null
-    try {
-      return (vault ??= await openVaultWith({ ...keys, askPassphrase: async () => null }))
-    } catch {
-      return null
-    }
+    return (vault ??= await openVaultWith(by))
   }
+  /** No pass phrase is asked for here: a vault that needs one stays closed until a token names it. */
+  const opened = (): Promise<Vault | null> => open({ ...keys, askPassphrase: async () => null }).catch(() => null)
   return {
-    async lookup(kind, name) {
-      if (!vault && !existsSync(vaultFile(keys.stateDir))) return undefined
-      vault ??= await openVaultWith(keys)
-      return vault.lookup(kind, name)
-    },
+    lookup: async (kind, name) => (await open(keys))?.lookup(kind, name),
     async names() {
-      const open = await opened()
-      return open ? (await open.list()).map(({ name }) => name) : []
+      return (await (await opened())?.names?.()) ?? []
     },
     async known() {
       try {
-        const open = await opened()
-        if (!open) return []
-        return (
-          await Promise.all((await open.list()).map(async ({ name }) => ({ name, value: await open.get(name) })))
-        ).flatMap(({ name, value }) => (value ? [{ name, value }] : []))
+        const known = await opened()
+        const names = (await known?.list()) ?? []
+        const values = await Promise.all(names.map(async ({ name }) => ({ name, value: await known?.get(name) })))
+        return values.flatMap(({ name, value }) => (value ? [{ name, value }] : []))
       } catch {
         return []
       }

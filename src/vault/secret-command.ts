@@ -13,7 +13,6 @@ export interface SecretCommandOptions {
   readonly maxBytes?: number
   /** The environment of the command; the agent's session variables are not part of it. */
   readonly environment?: Readonly<Record<string, string | undefined>>
-  readonly cwd?: string
 }
 
 /**
@@ -38,15 +37,16 @@ function readSecret(
   [program, ...args]: readonly [string, ...string[]],
   options: SecretCommandOptions,
 ): Promise<Uint8Array> {
-  const { timeoutMs = 15_000, maxBytes = 1_048_576, environment = process.env, cwd = '/' } = options
+  const { timeoutMs = 15_000, maxBytes = 1_048_576, environment = process.env } = options
   return new Promise((resolve, reject) => {
     // Its own group, so that a helper of the password manager cannot outlive the time limit. No
     // terminal and no standard input:
     // a manager that wants to ask its user must fail here instead of waiting for ever. What it
     // writes to stderr stays unseen, it may hold the value.
     const child = startChild(program, args, {
-      cwd,
-      env: withoutPassphrase(environment),
+      cwd: '/',
+      // No program gets the vault's passphrase, not even another password manager.
+      env: { ...environment, CERITH_PASSPHRASE: undefined, LANGO_PASSPHRASE: undefined },
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
     })
@@ -84,15 +84,6 @@ function readSecret(
       else resolve(new Uint8Array(whole.at(-1) === 0x0a ? whole.subarray(0, whole.at(-2) === 0x0d ? -2 : -1) : whole))
     })
   })
-}
-
-/** No program gets the vault's passphrase, not even another password manager. */
-function withoutPassphrase(
-  environment: Readonly<Record<string, string | undefined>>,
-): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(environment).filter(([name]) => name !== 'CERITH_PASSPHRASE' && name !== 'LANGO_PASSPHRASE'),
-  )
 }
 
 function failed(name: string, program: string, what: string): ShellError {
