@@ -28,11 +28,10 @@ import { userName } from '../../os/user/name.js'
 /** Engines of a moment (`cerith run true`) are gone before a page or a terminal could look. */
 const OPEN_AFTER_MS = 150
 
-export interface LiveDoor {
-  close(): void
-}
-
-export function openLiveDoor(services: LiveHost, sessions: () => Promise<readonly SessionInfo[]>): LiveDoor {
+export function openLiveDoor(
+  services: LiveHost,
+  sessions: () => Promise<readonly SessionInfo[]>,
+): { readonly close: () => void } {
   let server: Promise<LineServer | null> | null = null
   let closed = false
   const open = async (): Promise<void> => {
@@ -155,17 +154,14 @@ class Looker implements LineHandler {
 
   #order(what: 'interrupt' | 'kill' | 'background', run: number | null, call: LiveCall | undefined): void {
     if (!call) return this.#peer.send({ t: 'said', run, ok: false, why: 'it has ended' })
-    auditDeed(this.#services, what, { ...this.#about(call), by: this.#by, status: 'ordered' })
+    const { command } = callFacts(call, this.#services)
+    const { session, request } = call
+    const { cwd = this.#services.cwd, client } = request
+    auditDeed(this.#services, what, { command, cwd, session, client, by: this.#by, status: 'ordered' })
     if (what === 'interrupt') call.interrupt()
     else if (what === 'kill') call.kill()
     else void call.toBackground().catch(() => {})
     this.#peer.send({ t: 'said', run, ok: true, what })
-  }
-
-  #about(call: LiveCall): { command: string; cwd: string; session: string | null; client?: string } {
-    const { command } = callFacts(call, this.#services)
-    const { cwd = this.#services.cwd, client } = call.request
-    return { command, cwd, session: call.session, ...(client === undefined ? {} : { client }) }
   }
 
   #answer({ id, digest, as }: Record<string, unknown>): void {

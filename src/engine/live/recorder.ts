@@ -3,6 +3,7 @@
  * command. On only where the person wants it.
  */
 import { join } from 'node:path'
+import { attempt } from '../../contract/attempt.js'
 import type { Outcome } from '../../contract/outcome.js'
 import { createRecording, type Recording } from '../../os/job/recording.js'
 import { recordingName, recordingsDirectory, sweepRecordings } from '../../os/job/recordings.js'
@@ -97,13 +98,11 @@ export function recordSessions(services: Services): () => void {
 }
 
 function openTape({ stateDir, id, baseEnv }: Services, session: string): Recording | null {
-  try {
+  return attempt(() => {
     const dir = ensurePrivateDirectory(recordingsDirectory(stateDir))
     const path = join(dir, recordingName({ engine: id, session }))
     return createRecording(path, { ...SIZE, command: `session ${session}`, env: baseEnv })
-  } catch {
-    return null
-  }
+  }, null)
 }
 
 function endOf(outcome: Outcome | null): string {

@@ -187,19 +187,14 @@ export class EngineWatch {
     else if (t === 'begin')
       engine.calls.set(said['run'] as number, { ...(said as unknown as WatchedCall), lastLine: '' })
     else if (t === 'end') engine.calls.delete(said['run'] as number)
-    else if (t === 'lines') this.#learnLines(engine, said['all'] as WatchedCall[])
+    else if (t === 'lines')
+      for (const { run, pid, bytes, lastLine } of said['all'] as WatchedCall[])
+        Object.assign(engine.calls.get(run) ?? {}, { pid, bytes, lastLine })
     else if (t === 'ask') {
       const waiting = waitingOf(said)
       if (waiting) engine.asks.set(waiting.id, { ...waiting, isWaiting: said['isWaiting'] === true })
     } else if (t === 'answered') engine.asks.delete(String(said['id']))
     this.#tell({ engine, said: said as WatchEvent['said'] })
-  }
-
-  #learnLines(engine: WatchedEngine, all: readonly WatchedCall[]): void {
-    for (const { run, pid, bytes, lastLine } of all) {
-      const call = engine.calls.get(run)
-      if (call) Object.assign(call, { pid, bytes, lastLine })
-    }
   }
 
   #closed(engine: WatchedEngine, client: LineClient): void {
@@ -212,13 +207,12 @@ export class EngineWatch {
       // A young engine opens its socket in a moment.
       const tries = (this.#tries.get(engine.id) ?? 0) + 1
       this.#tries.set(engine.id, tries)
-      if (this.#unwatch && !this.#soon && tries < QUICK_TRIES) this.#soon = setTimeout(() => this.#again(), SOON_MS)
+      if (!this.#unwatch || this.#soon || tries >= QUICK_TRIES) return
+      this.#soon = setTimeout(() => {
+        this.#soon = null
+        this.scan()
+      }, SOON_MS)
     }
-  }
-
-  #again(): void {
-    this.#soon = null
-    this.scan()
   }
 
   #gone(engine: WatchedEngine): void {

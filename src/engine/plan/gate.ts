@@ -44,8 +44,9 @@ export async function passGate(plan: Plan, services: Services): Promise<Outcome 
 }
 
 export function refusalOf(verdict: Verdict, command: string): Refusal {
+  const shown = command.length > 300 ? `${command.slice(0, 300)}…` : command
   const reason = verdict.dangerous
-    ? `Command blocked for security reasons (dangerous pattern: ${verdict.rule ?? 'unknown'}): ${shorten(command)}. ${verdict.reason ?? ''}`.trim()
+    ? `Command blocked for security reasons (dangerous pattern: ${verdict.rule ?? 'unknown'}): ${shown}. ${verdict.reason ?? ''}`.trim()
     : (verdict.reason ?? 'Command blocked by policy.')
   return {
     rule: verdict.rule ?? 'policy',
@@ -53,8 +54,4 @@ export function refusalOf(verdict: Verdict, command: string): Refusal {
     guidance: verdict.guidance ?? 'Find another way to do it, or ask the person in charge.',
     ...(verdict.dangerous || verdict.reason === null ? { isWhole: true } : {}),
   }
-}
-
-function shorten(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 300)}…` : text
 }

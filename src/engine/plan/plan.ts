@@ -57,19 +57,7 @@ export async function planRun(
       ? around.cwd
       : checkDirectory(request.cwd, around.cwd, services.roots, services.seen)
   const environment = environmentOf(request, services)
-  const verdict = await services.judge(
-    command,
-    around.variables || around.functions || around.aliases
-      ? {
-          cwd,
-          variables: around.variables ?? {},
-          functions: around.functions ?? {},
-          aliases: around.aliases ?? {},
-          ...(around.held ? { held: around.held } : {}),
-        }
-      : { cwd },
-    request.automation,
-  )
+  const verdict = await services.judge(command, { ...around, cwd }, request.automation)
   return planOf(request, { command, cwd, verdict, environment, session: around.session, background }, services)
 }
 

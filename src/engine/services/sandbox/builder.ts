@@ -112,7 +112,7 @@ export class RoomBuilder {
   async #roomOf(options: SandboxOptions, policy: RoomPolicy): Promise<BuiltRoom | null> {
     const { launcher, stateDir, tries } = this.#parts
     const tried = policy.tried ? await tries.open(options, policy.tried) : null
-    const room = await this.#order(tried, {
+    const order: RoomOrder = {
       items: tried ? layered(policy.items, tried) : policy.items,
       onlyWall: false,
       strict: policy.profile === 'strict',
@@ -123,6 +123,9 @@ export class RoomBuilder {
       ...(options.limits?.tmpBytes ? { tmpBytes: options.limits.tmpBytes } : {}),
       inner: real(this.#inner()),
       ...(tried ? { lock: join(tried.dir, 'lock') } : {}),
+    }
+    const room = await launcher.room(order).catch((error: unknown) => {
+      throw tried && ShellError.is(error) ? tryRefusal(error, tried) : error
     })
     try {
       // What appears in an original that is only tried was made by others.
@@ -137,7 +140,14 @@ export class RoomBuilder {
       await this.#publish(room, options.ports ?? [])
       const proxy = policy.network === 'allow-list' ? await startProxy(launcher, room, options.domains ?? []) : null
       const limits = this.#limits(room, options)
-      const place = this.#place(room, policy, 'rooms', tried)
+      const { profile, network } = policy
+      const place = {
+        profile,
+        network,
+        tier: 'rooms',
+        room: this.#nameOf(room),
+        try: tried?.record.id ?? null,
+      } as const
       return { room, policy, quarantine, proxy, limits, place, tried, environment: this.environment(options) }
     } catch (error) {
       launcher.closeRoom(room)
@@ -155,27 +165,14 @@ export class RoomBuilder {
   }
 
   /** Room numbers begin anew in every engine. */
-  #place(
-    room: Room,
-    { profile, network }: RoomPolicy,
-    tier: SandboxPlace['tier'],
-    tried: TryFolder | null,
-  ): SandboxPlace {
-    return { profile, network, tier, room: `${this.#parts.id}-${room.id}`, try: tried?.record.id ?? null }
-  }
-
-  async #order(tried: TryFolder | null, order: RoomOrder): Promise<Room> {
-    try {
-      return await this.#parts.launcher.room(order)
-    } catch (error) {
-      throw tried && ShellError.is(error) ? tryRefusal(error, tried) : error
-    }
+  #nameOf(room: Room): string {
+    return `${this.#parts.id}-${room.id}`
   }
 
   #limits(room: Room, { limits }: SandboxOptions): RoomLimits | null {
     const inside = `/proc/${room.holderPid}/root`
     const temporary = room.holderPid > 0 ? [`${inside}/tmp`, `${inside}/dev/shm`] : null
-    return limits ? limitRoom(`cerith-${this.#parts.id}-${room.id}`, limits, temporary) : null
+    return limits ? limitRoom(`cerith-${this.#nameOf(room)}`, limits, temporary) : null
   }
 
   /** Landlock and seccomp alone: no private /tmp, no protected names, no loopback of its own. */
@@ -213,6 +210,7 @@ export class RoomBuilder {
       CERITH_SANDBOX_PROFILE: options.profile,
       TMPDIR: temporary,
     }
+    const { profile, network } = policy
     return {
       room,
       policy,
@@ -220,7 +218,7 @@ export class RoomBuilder {
       quarantine: new Quarantine(real(stateDir), policy.protection.absent, policy.writable),
       proxy: null,
       limits: this.#limits(room, options),
-      place: this.#place(room, policy, 'landlock', null),
+      place: { profile, network, tier: 'landlock', room: this.#nameOf(room), try: null },
       tried: null,
       environment,
     }
@@ -230,12 +228,12 @@ export class RoomBuilder {
   policy(options: SandboxOptions): RoomPolicy {
     const { home, env, stateDir, roots, needed, given, own } = this.#parts
     for (const path of [...roots, ...(options.write ?? [])]) this.#checkPlace(path)
-    const account = realHome()
+    const account = accountHome()
     const cacheDir = this.#cacheDir(options)
     mkdirSync(cacheDir, { recursive: true, mode: 0o700 })
     const places: Places = {
       home: real(home),
-      accountHome: account === real(home) ? null : account,
+      accountHome: account === null || real(account) === real(home) ? null : real(account),
       env,
       stateDir: real(stateDir),
       roots: roots.map(real),
@@ -284,11 +282,6 @@ export class RoomBuilder {
 /** What must not be missing in a room. Directories that are shown may come and go. */
 function kept({ hidden, protection }: RoomPolicy): string {
   return JSON.stringify([hidden, protection])
-}
-
-function realHome(): string | null {
-  const home = accountHome()
-  return home === null ? null : real(home)
 }
 
 function real(path: string): string {

@@ -144,17 +144,6 @@ export class Sandbox {
     return moving
   }
 
-  async #started(start: () => Promise<Ward>, named: boolean, room: () => BuiltRoom): Promise<Ward> {
-    // A command that began now could change what a person is being asked about.
-    await this.#thawed
-    const ward = await start()
-    // While the shell starts, there is time for it.
-    if (named) setImmediate(() => this.#folders.prepareNext())
-    this.#wards.set(ward, room())
-    void ward.gone.then(() => this.#wards.delete(ward))
-    return ward
-  }
-
   /** `named`: pipes of the stay have names that a shell inside can open. */
   async enter(asked: Partial<SandboxOptions> | undefined, named: boolean): Promise<Stay> {
     const options = this.#policyFor(asked)
@@ -193,34 +182,30 @@ export class Sandbox {
         get alive() {
           return launcher.alive
         },
-        start: (spec) =>
-          this.#started(
-            async () => {
-              const order = (): Promise<Ward> =>
-                launcher.start({
-                  ...spec,
-                  // Rooms have theirs in the environment of the engine; the lower tier is known only now.
-                  ...(built.place.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
-                  inside: {
-                    room: built.room,
-                    ...(folder === null ? {} : { folder }),
-                    groups: built.limits?.groups ?? [],
-                  },
-                })
-              try {
-                return await order()
-              } catch (error) {
-                if (!ShellError.is(error) || error.cause !== ROOM_GONE) throw error
-                // Its holder was killed a moment ago; nothing was done yet, and the pipes are as they were.
-                built.quarantine.leave()
-                built = await this.#room(options)
-                built.quarantine.enter()
-                return order()
-              }
-            },
-            named,
-            () => built,
-          ),
+        start: async (spec) => {
+          const order = async (): Promise<Ward> =>
+            launcher.start({
+              ...spec,
+              // Rooms have theirs in the environment of the engine; the lower tier is known only now.
+              ...(built.place.tier === 'landlock' ? { env: { ...spec.env, ...built.environment } } : {}),
+              inside: { room: built.room, ...(folder === null ? {} : { folder }), groups: built.limits?.groups ?? [] },
+            })
+          // A command that began now could change what a person is being asked about.
+          await this.#thawed
+          const ward = await order().catch(async (error: unknown) => {
+            if (!ShellError.is(error) || error.cause !== ROOM_GONE) throw error
+            // Its holder was killed a moment ago; nothing was done yet, and the pipes are as they were.
+            built.quarantine.leave()
+            built = await this.#room(options)
+            built.quarantine.enter()
+            return order()
+          })
+          // While the shell starts, there is time for it.
+          if (named) setImmediate(() => this.#folders.prepareNext())
+          this.#wards.set(ward, built)
+          void ward.gone.then(() => this.#wards.delete(ward))
+          return ward
+        },
         ...(named
           ? {
               pipeNow: () => ready.shift() ?? null,
