@@ -51,7 +51,7 @@ export class Call implements RunHandle, LiveCall {
   /** For the iterator, from when it is asked for. */
   #chunks: ChunkQueue | null = null
   readonly #secrets: { mask(text: string): string }
-  #done = false
+  settled = false
   #resolve!: (outcome: Outcome) => void
   #reject!: (error: unknown) => void
 
@@ -85,10 +85,6 @@ export class Call implements RunHandle, LiveCall {
     return Math.round(performance.now() - this.startedAt)
   }
 
-  get settled(): boolean {
-    return this.#done
-  }
-
   /** The last word on the outcome: what a sandbox has to say about it. */
   adorn: ((outcome: Outcome) => Outcome) | null = null
 
@@ -96,8 +92,8 @@ export class Call implements RunHandle, LiveCall {
   readonly notes: Note[] = []
 
   settle(outcome: Outcome): void {
-    if (this.#done) return
-    this.#done = true
+    if (this.settled) return
+    this.settled = true
     const told = this.notes.length === 0 ? outcome : { ...outcome, notes: [...this.notes, ...outcome.notes] }
     const adorned = this.adorn ? this.adorn(told) : told
     const whole = this.#chunks?.dropped ? withDrops(adorned, this.#chunks.dropped) : adorned
@@ -112,8 +108,8 @@ export class Call implements RunHandle, LiveCall {
   }
 
   fail(error: unknown): void {
-    if (this.#done) return
-    this.#done = true
+    if (this.settled) return
+    this.settled = true
     this.#calls.ended(this, null)
     // A caller may read the chunks alone: a rejected outcome that is never awaited must not end its process.
     this.outcome.catch(() => {})
@@ -132,8 +128,8 @@ export class Call implements RunHandle, LiveCall {
   }
 
   async toBackground(): Promise<Outcome> {
-    while (!this.control && !this.#done) await new Promise((resolve) => setTimeout(resolve, 1))
-    return this.#done || !this.control ? this.outcome : this.control.toBackground()
+    while (!this.control && !this.settled) await new Promise((resolve) => setTimeout(resolve, 1))
+    return this.settled || !this.control ? this.outcome : this.control.toBackground()
   }
 
   /**
@@ -207,7 +203,7 @@ export class Call implements RunHandle, LiveCall {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<OutputChunk> {
-    this.#chunks ??= new ChunkQueue(this.#done)
+    this.#chunks ??= new ChunkQueue(this.settled)
     this.control?.takeBack?.()
     return this.#chunks.read()
   }

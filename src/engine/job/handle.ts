@@ -52,6 +52,7 @@ export class JobHandle implements Job {
   readonly #news: JobNews
   readonly #live: LiveJob | null
   #screen: JobScreen | null = null
+  readonly #mask = (text: string): string => this.#services.secrets.mask(text)
 
   constructor(id: string, dir: string, services: HandleServices, news: JobNews, live: LiveJob | null) {
     this.id = id
@@ -133,14 +134,14 @@ export class JobHandle implements Job {
     this.#screen ??= new JobScreen({
       dir: this.dir,
       size: this.#services.limits.pty,
-      mask: (text) => this.#services.secrets.mask(text),
+      mask: this.#mask,
     })
     return this.#screen.look(options)
   }
 
   async doing(): Promise<Doing> {
     const { doingOf } = await import('./input/doing.js')
-    return this.#there(() => doingOf(this.dir, this.#state(), (text) => this.#services.secrets.mask(text)))
+    return this.#there(() => doingOf(this.dir, this.#state(), this.#mask))
   }
 
   async attach(options: AttachOptions): Promise<Attachment> {

@@ -7,6 +7,7 @@ import type { RunHandle, Session, SessionInfo } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'
+import { pause } from '../../os/process/clock.js'
 import { shownName } from '../../os/process/proc.js'
 import { auditOutcome } from '../call/audit.js'
 import { Call } from '../call/call.js'
@@ -68,7 +69,8 @@ export class LiveSession implements Session {
       await call?.outcome.catch(() => {})
     },
   }
-  #sameSite: CallSite | null = null
+  /** The same for every call. */
+  readonly #site: CallSite
   #calls = 0
   /** The state was brought back by a command that ran on a terminal, and no shell of the session holds it yet. */
   #adopted = false
@@ -88,6 +90,18 @@ export class LiveSession implements Session {
     this.#services = this.#shells.services
     this.#idleDump = new IdleDump(this.#shells, this.#memory, (work) => this.#inTurn(work))
     this.#news = firstNews(parts.saved, this.#memory.state, services.succeeds)
+    this.#site = {
+      name: this.name,
+      services: this.#services,
+      memory: this.#memory,
+      promote: parts.promote,
+      initialNames: () => this.initialNames,
+      again: (request, call) => {
+        this.#calls -= 1
+        return this.#take(request, call, () => {})
+      },
+      letGo: () => this.#shells.letGo(),
+    }
     // Once for all calls that are given at once.
     services.live.add(this.#life)
   }
@@ -194,9 +208,7 @@ export class LiveSession implements Session {
     const now = this.#inTurn(() => this.stateInTurn())
     if (isFree) return now
     now.catch(() => {})
-    const before = new Promise<ShellState | null>((resolve) => {
-      setTimeout(() => resolve(this.#shells.current?.readState() ?? this.#memory.state), LAST_KNOWN_AFTER_MS)
-    })
+    const before = pause(LAST_KNOWN_AFTER_MS).then(() => this.#shells.current?.readState() ?? this.#memory.state)
     return Promise.race([now, before])
   }
 
@@ -209,9 +221,13 @@ export class LiveSession implements Session {
     return this.#shells.initialNames
   }
 
-  /** A command that ran elsewhere with this session's state (on a terminal) brings its changes back. */
-  async adopt(state: ShellState): Promise<void> {
+  /**
+   * A command that ran elsewhere with this session's state (on a terminal) brings its changes back. Null: it ended
+   * with this status without saying what it changed.
+   */
+  async adopt(state: ShellState | null, status: number): Promise<void> {
     const memory = this.#memory
+    if (!state) return memory.noteStatus(status)
     const before = memory.state
     this.#adopted = true
     memory.learn(state)
@@ -224,11 +240,6 @@ export class LiveSession implements Session {
       ...(before ? { state: before } : {}),
     })
     memory.noteDump(this.#shells.current)
-  }
-
-  /** A command that ran elsewhere ended without saying what it changed. */
-  noteStatus(status: number): void {
-    this.#memory.noteStatus(status)
   }
 
   #inTurn<T>(work: (leave: () => void) => Promise<T>): Promise<T> {
@@ -324,21 +335,6 @@ export class LiveSession implements Session {
   #end(): void {
     this.#busy = false
     if (!this.#closed) this.#idleDump.plan()
-  }
-
-  get #site(): CallSite {
-    return (this.#sameSite ??= {
-      name: this.name,
-      services: this.#services,
-      memory: this.#memory,
-      promote: this.#parts.promote,
-      initialNames: () => this.initialNames,
-      again: (request, call) => {
-        this.#calls -= 1
-        return this.#take(request, call, () => {})
-      },
-      letGo: () => this.#shells.letGo(),
-    })
   }
 
   /** Gives the shell the variables of the directory that it is in, and takes those of the last directory away. */

@@ -48,8 +48,7 @@ export async function runSessionOnTerminal(
     async finish(outcome) {
       dumps.readNow()
       const state = parseState(dumps.last?.sections)
-      if (state) await session.adopt(state)
-      else session.noteStatus(outcome.exitCode ?? 130)
+      await session.adopt(state, outcome.exitCode ?? 130)
       return { ...outcome, cwd: session.cwd, notes: [...outcome.notes, ...notes, ...(state ? [] : [STATE_LOST])] }
     },
   })

@@ -2,6 +2,7 @@
  * Follows the stored output of a terminal's job as it grows: every byte once, in order, bounded
  * blocks, with what could not be kept counted.
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import { readStored } from '../../os/job/output.js'
 import type { Held } from '../../os/files/pipe-reader.js'
 
@@ -10,7 +11,8 @@ const BLOCK = 256 * 1024
 export class OutputFollower {
   readonly #dir: string
   readonly #onBytes: (bytes: Uint8Array) => Held
-  #offset = 0
+  /** How many bytes have been handed on, or were dropped before. */
+  offset = 0
   #again = false
   #running: Promise<void> | null = null
   /** Bytes that the store had to drop before we came. */
@@ -20,11 +22,6 @@ export class OutputFollower {
   constructor(dir: string, onBytes: (bytes: Uint8Array) => Held) {
     this.#dir = dir
     this.#onBytes = onBytes
-  }
-
-  /** How many bytes have been handed on, or were dropped before. */
-  get offset(): number {
-    return this.#offset
   }
 
   /** Resolves when everything that is stored now has been handed on. */
@@ -40,13 +37,13 @@ export class OutputFollower {
     while (this.#again) {
       this.#again = false
       for (;;) {
-        const { bytes, start, lostBefore } = readStored(this.#dir, 'output.log', this.#offset, BLOCK)
+        const { bytes, start, lostBefore } = readStored(this.#dir, 'output.log', this.offset, BLOCK)
         this.missed += lostBefore
-        this.#offset = start + bytes.length
+        this.offset = start + bytes.length
         if (bytes.length === 0) break
         await this.#onBytes(bytes)
         // A flood must not keep the host from its other work.
-        if (bytes.length === BLOCK) await new Promise((resolve) => setImmediate(resolve))
+        if (bytes.length === BLOCK) await turn()
       }
     }
   }

@@ -56,16 +56,9 @@ export function jobState(dir: string, id: string, known: StartRecord | null = nu
     isAlive(started.warden, started.wardenStart)
   // Without a keeper it may have recorded the end and left between our two looks.
   if (!ended && !keeperAlive) ended = readEndRecord(dir)
-  if (ended)
-    return {
-      record,
-      started,
-      ended,
-      busy: keeperAlive && existsSync(join(dir, 'control')) && hasLeftovers(id, started),
-      lost: null,
-    }
-  if (keeperAlive || where === 'elsewhere') return { record, started, ended, busy: true, lost: null }
-  return { record, started, ended, busy: false, lost: lossOf(record, started, where === 'here') }
+  const state = { record, started, ended, busy: keeperAlive || where === 'elsewhere', lost: null }
+  if (ended) return { ...state, busy: keeperAlive && existsSync(join(dir, 'control')) && hasLeftovers(id, started) }
+  return state.busy ? state : { ...state, lost: lossOf(record, started, where === 'here') }
 }
 
 /** Of one that has not ended as far as can be seen from here. */

@@ -2,6 +2,7 @@
  * Turns a range of a job's bytes into text for one reader: masked, decoded, filtered; the
  * cursor never stands inside a character or a secret.
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import { badRequest } from '../../../contract/errors.js'
 import type { ReadOptions, ReadResult } from '../../../contract/job.js'
 import type { StreamName } from '../../../contract/output.js'
@@ -55,8 +56,10 @@ export async function readJob(
     piece.text.endsWith('\r')
       ? 1
       : 0
+  const text = piece.text.slice(0, piece.text.length - cut)
   return {
-    text: shape(piece.text.slice(0, piece.text.length - cut), options, terminal),
+    // Collapsing comes first: it needs the sequences that say which part of a line was erased.
+    text: plainly(options.progress === 'collapse' ? collapseProgress(text) : text, options, terminal),
     cursor: piece.cursor - cut,
     start: piece.start,
     omittedBytes: piece.start - Math.min(since, piece.start),
@@ -121,11 +124,11 @@ async function readAcross(
   filter: LineFilter | null,
 ): Promise<ReadResult> {
   const { dir, name, options, terminal } = source
-  const texts: string[] = []
-  const lines = new LastLines(options.tail ?? Number.POSITIVE_INFINITY)
+  let texts: string[] = []
   const keep = (text: string): void => {
-    if (options.tail === undefined) texts.push(text)
-    else lines.push(text)
+    texts.push(text)
+    // Of a text that streams by no more than its last lines is kept.
+    if (options.tail !== undefined) texts = [lastLines(texts.join(''), options.tail)]
   }
   let start: number | null = null
   let cursor = filter || options.tail === undefined ? since : Math.max(since, tailStart(dir, name, options.tail))
@@ -149,7 +152,7 @@ async function readAcross(
   if (rest !== '') keep(filter ? filter.push(rest) : rest)
   if (filter) keep(filter.flush())
   return {
-    text: options.tail === undefined ? texts.join('') : lines.text(),
+    text: texts.join(''),
     cursor,
     start: start ?? since,
     omittedBytes: omitted,
@@ -191,7 +194,7 @@ function readPart({ dir, name, options, masker }: Source, since: number, maxByte
     const held = adjacent.subarray(adjacent.length - open)
     if (open > 0 && startsWith(masked, held)) masked = masked.subarray(open)
   }
-  return { text: asBytes ? toLatin1(masked) : decodeUtf8(masked), start: start, cursor: end, total }
+  return { text: asBytes ? toLatin1(masked) : decodeUtf8(masked), start, cursor: end, total }
 }
 
 /** Where the last lines begin, at the latest: looks back from the end, twice as far each time. */
@@ -219,30 +222,14 @@ function sequenceEnd(bytes: Uint8Array): number {
   return stripper.push(`${decodeUtf8(bytes.subarray(at))}X`).endsWith('X') ? bytes.length : at
 }
 
-/** The last lines of a text that streams by. */
-class LastLines {
-  readonly #most: number
-  #text = ''
-  constructor(most: number) {
-    this.#most = most
+function lastLines(whole: string, most: number): string {
+  if (most === 0) return ''
+  let at = whole.endsWith('\n') ? whole.length - 1 : whole.length
+  for (let lines = 0; lines < most; lines++) {
+    at = at > 0 ? whole.lastIndexOf('\n', at - 1) : -1
+    if (at <= 0) return at === 0 && lines + 1 >= most ? whole.slice(1) : whole
   }
-  push(text: string): void {
-    this.#text = this.text(this.#text + text)
-  }
-  text(whole: string = this.#text): string {
-    if (this.#most === 0) return ''
-    let at = whole.endsWith('\n') ? whole.length - 1 : whole.length
-    for (let lines = 0; lines < this.#most; lines++) {
-      at = at > 0 ? whole.lastIndexOf('\n', at - 1) : -1
-      if (at <= 0) return at === 0 && lines + 1 >= this.#most ? whole.slice(1) : whole
-    }
-    return whole.slice(at + 1)
-  }
-}
-
-/** Collapsing comes first: it needs the sequences that say which part of a line was erased. */
-function shape(text: string, options: ReadOptions, terminal: boolean): string {
-  return plainly(options.progress === 'collapse' ? collapseProgress(text) : text, options, terminal)
+  return whole.slice(at + 1)
 }
 
 function plainly(text: string, { ansi, encoding }: ReadOptions, terminal: boolean): string {
@@ -252,8 +239,4 @@ function plainly(text: string, { ansi, encoding }: ReadOptions, terminal: boolea
 
 function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
   return bytes.length >= prefix.length && prefix.every((byte, index) => bytes[index] === byte)
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

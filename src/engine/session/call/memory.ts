@@ -301,11 +301,12 @@ export class SessionMemory {
     const { held } = mutations
     if (!held) return
     const before = this.known.held
+    const files = Object.entries({ ...before?.files, ...held.files }).slice(-GUARD_LIMITS.keptFiles)
     const after = {
       ...before,
       ...held,
       arrays: { ...before?.arrays, ...held.arrays },
-      ...(before?.files || held.files ? { files: newest({ ...before?.files, ...held.files }) } : {}),
+      ...(before?.files || held.files ? { files: Object.fromEntries(files) } : {}),
     }
     if (JSON.stringify(before) !== JSON.stringify(after)) this.version += 1
     this.known.held = after
@@ -344,8 +345,4 @@ export class SessionMemory {
     this.known = known
     this.version += 1
   }
-}
-
-function newest(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(files).slice(-GUARD_LIMITS.keptFiles))
 }

@@ -25,8 +25,10 @@ export class DumpReader {
   /** What has come since the last whole one. */
   #text = ''
   #received = 0
-  #last: Dump | null = null
-  #count = 0
+  /** The last whole dump that has been read. */
+  last: Dump | null = null
+  /** How many whole dumps have come. */
+  count = 0
   #isForged = false
 
   constructor(pipe: Pipe, marks: DumpMarks, scratch: Uint8Array) {
@@ -43,19 +45,9 @@ export class DumpReader {
     return this.#received !== before
   }
 
-  /** How many whole dumps have come. */
-  get count(): number {
-    return this.#count
-  }
-
   /** Reads what has been written by now. The event loop does so by itself, and an empty pipe is dear to ask. */
   readNow(): void {
     this.#reader.drainNow()
-  }
-
-  /** The last whole dump that has been read. */
-  get last(): Dump | null {
-    return this.#last
   }
 
   /**
@@ -93,8 +85,8 @@ export class DumpReader {
     const others = begin === 0 ? [] : text.slice(0, begin).matchAll(ENDING)
     for (const [, word, kind] of others) if (!this.#isOurs(word, kind)) this.#isForged = true
     this.#text = ''
-    this.#count += 1
-    this.#last = dump
+    this.count += 1
+    this.last = dump
   }
 
   #isOurs(proof: string | undefined, mark: string | undefined): boolean {

@@ -2,8 +2,8 @@
  * The files that a session's shell sources: its commands, and those of the session's own lines
  * that are too long to be typed every time.
  */
-import { fstatSync, ftruncateSync, rmSync, writeFileSync, writeSync } from 'node:fs'
-import { closeQuietly } from '../../../os/files/quietly.js'
+import { fstatSync, ftruncateSync, writeFileSync, writeSync } from 'node:fs'
+import { closeQuietly, removeQuietly } from '../../../os/files/quietly.js'
 import { openAnew, takeText } from '../../../os/files/shared-file.js'
 import type { Services } from '../../services/services.js'
 import { dumpFileText, endFileText, leaveFileText, settleFileText, setUpCode } from '../lines/lines.js'
@@ -91,13 +91,8 @@ export class SessionFiles {
 
   remove(): void {
     this.takeTraps()
-    for (const kind of SOURCED) {
-      try {
-        rmSync(fileOf[kind](this.#marks), { force: true })
-      } catch {
-        // The folder is gone, or another engine's by now: there is nothing left to be removed.
-      }
-    }
+    // Where the folder is gone, or another engine's by now, there is nothing left to be removed.
+    for (const kind of SOURCED) removeQuietly(fileOf[kind](this.#marks))
   }
 }
 

@@ -15,16 +15,12 @@ export class Orders {
   readonly #file: string
   /** What did not fit into the pipe. */
   #rest: Uint8Array = NOTHING
-  #closed = false
+  closed = false
 
   constructor(pipe: Pipe) {
     this.#typed = pipe.writeEnd()
     this.#unread = pipe.readEnd()
     this.#file = fileName(fstatSync(this.#typed))
-  }
-
-  get closed(): boolean {
-    return this.#closed
   }
 
   /** Where the shell finds our reading end. */
@@ -43,7 +39,7 @@ export class Orders {
 
   #write(bytes: Uint8Array): void {
     // Once it is closed, its number may belong to another open file.
-    if (this.#closed) return
+    if (this.closed) return
     let length = 0
     try {
       length = writeSync(this.#typed, bytes)
@@ -71,7 +67,7 @@ export class Orders {
   }
 
   close(): void {
-    this.#closed = true
+    this.closed = true
     closeQuietly(this.#typed)
     closeQuietly(this.#unread)
   }
