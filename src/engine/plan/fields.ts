@@ -41,17 +41,12 @@ const is =
     allows(value) ? null : [`${name} must be ${what}`, hint.replaceAll('NAME', name)]
 
 const flag = is('true or false', 'Pass true or false, or leave NAME out.', (value) => typeof value === 'boolean')
-const text = is('a string', 'Leave it out or pass a text.', (value) => typeof value === 'string')
+const text = is('a string', 'Leave it out or pass a text.', isText)
 const func = is('a function', 'Leave it out or pass a function.', (value) => typeof value === 'function')
 const object = is('an object', 'Leave it out or pass { ... }.', isObject)
 const texts = is('a list of strings', 'Pass ["..."], or leave NAME out.', isTextList)
-const whole = (unit = ''): Check =>
-  is(`a whole number${unit}, 0 or more`, 'Pass a number, or leave NAME out.', (value) => isWhole(value))
-const number = is(
-  'a number, 0 or more',
-  'Pass a number for NAME, or leave it out.',
-  (value) => typeof value === 'number' && value >= 0,
-)
+const whole = (unit = ''): Check => is(`a whole number${unit}, 0 or more`, 'Pass a number, or leave NAME out.', isWhole)
+const number = is('a number, 0 or more', 'Pass a number for NAME, or leave it out.', isNotNegative)
 const oneOf = (...allowed: readonly string[]): Check =>
   is(`one of ${allowed.join(', ')}`, `Use one of: ${allowed.join(', ')}.`, (value) => allowed.includes(value as string))
 const signal = is(
@@ -112,7 +107,7 @@ const input = is('a string or bytes', 'Pass text or a Uint8Array.', (value) => {
   return typeof value === 'string' || value instanceof Uint8Array
 })
 const labels = is('an object of strings', 'Pass { name: "value" }.', (value) => {
-  return isObject(value) && Object.values(value).every((one) => typeof one === 'string')
+  return isObject(value) && Object.values(value).every(isText)
 })
 const size = is('true, or a size { cols, rows } of whole numbers from 1 to 10000', 'Pass true or { cols: 120, rows: 40 }.', (value) => {
   return typeof value === 'boolean' || (isObject(value) && [value['cols'], value['rows']].every((n) => isWhole(n) && n >= 1 && n <= 10_000))
@@ -124,7 +119,7 @@ const rules = is('a list of rules', 'Pass [{ program, subcommands, tools, featur
 function isRule(value: unknown): value is AutomationRule {
   if (!isObject(value)) return false
   const { program, subcommands, tools, feature, enabled } = value
-  return typeof program === 'string' && isTextList(subcommands) && [tools, feature].every((one) => typeof one === 'string') && typeof enabled === 'boolean' // prettier-ignore
+  return typeof program === 'string' && isTextList(subcommands) && [tools, feature].every(isText) && typeof enabled === 'boolean' // prettier-ignore
 }
 
 const nested =
@@ -145,21 +140,30 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function isTextList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+  return Array.isArray(value) && value.every(isText)
 }
 
 function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
+function isNotNegative(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isFilled(value: unknown): boolean {
+  return isText(value) && value !== ''
+}
+
 // ---- the rows ----
 
 const anything: Check = () => null // Checked where it is read, with a message of its own.
-const directory = is(
-  'a non-empty string',
-  'Pass an absolute path, or leave NAME out.',
-  (value) => typeof value === 'string' && value !== '',
-)
+const directory = is('a non-empty string', 'Pass an absolute path, or leave NAME out.', isFilled)
+const door = oneOf('library', 'cli', 'mcp', 'tools')
 const limit = is('a whole number above 0', 'Pass a number, or leave NAME out.', (value) => isWhole(value) && value > 0)
 
 const KERNEL_LIMITS: Rows<ResourceLimits> = {
@@ -187,7 +191,7 @@ const requestRows = (limits: EngineLimits): Rows<Request> => ({
   clip,
   dryRun: flag,
   pty: size,
-  record: is('the path of a file', 'Pass { pty: true, record: "run.cast" }.', (value) => typeof value === 'string' && value !== ''),
+  record: is('the path of a file', 'Pass { pty: true, record: "run.cast" }.', isFilled),
   onOutput: func,
   onBytes: func,
   yieldMs: milliseconds(0, limits.maxTimeoutMs),
@@ -197,7 +201,7 @@ const requestRows = (limits: EngineLimits): Rows<Request> => ({
   description: text,
   labels,
   newId: func,
-  door: oneOf('library', 'cli', 'mcp', 'tools'),
+  door,
   client: text,
   ask: func,
   approvalId: text,
@@ -223,14 +227,8 @@ export function rowsOfRequest(limits: EngineLimits): Rows<Request> {
   return rows
 }
 
-const SINCE = is(
-  'a whole number of bytes, 0 or more',
-  'Pass the cursor of an earlier read, or leave since out.',
-  isWhole,
-)
-
 export const READ_ROWS: Rows<ReadOptions> = {
-  since: SINCE,
+  since: is('a whole number of bytes, 0 or more', 'Pass the cursor of an earlier read, or leave since out.', isWhole),
   maxBytes: whole(' of bytes'),
   stream: oneOf('stdout', 'stderr', 'output'),
   filter: text,
@@ -248,7 +246,7 @@ export const WAIT_ROWS: Rows<WaitOptions> = {
   port: is('a TCP port', 'Pass a whole number from 1 to 65535.', (value) => isWhole(value) && value > 0 && value < 65_536),
   idleMs: number,
   input: flag,
-  file: is('the path of a file', 'Pass a path; relative ones count from the directory of the job.', (value) => typeof value === 'string' && value !== ''),
+  file: is('the path of a file', 'Pass a path; relative ones count from the directory of the job.', isFilled),
   since: number,
   sinceStderr: number,
   timeoutMs: number,
@@ -261,14 +259,14 @@ export const KILL_ROWS: Rows<KillOptions> = {
     'Use TERM, KILL, INT, HUP, USR1 ... or a number.',
     (value) => typeof value === 'string' || isWhole(value),
   ),
-  graceMs: is('a number of milliseconds', 'Pass 0 or more.', (value) => typeof value === 'number' && value >= 0),
+  graceMs: is('a number of milliseconds', 'Pass 0 or more.', isNotNegative),
   why: oneOf('caller', 'timeout'),
   by: text,
 }
 
 const TYPED = 'Pass text, keys (a list of names such as "C-c"), enter or eof.'
 export const SEND_ROWS: Rows<SendOptions> = {
-  text: is('a string', TYPED, (value) => typeof value === 'string'),
+  text: is('a string', TYPED, isText),
   keys: is('a list of names', TYPED, isTextList),
   enter: is('true or false', TYPED, (value) => typeof value === 'boolean'),
   eof: is('true or false', TYPED, (value) => typeof value === 'boolean'),
@@ -278,8 +276,8 @@ export const SEND_ROWS: Rows<SendOptions> = {
 export const SCREEN_ROWS = { since: number }
 export const JOBS_ROWS = { all: flag }
 export const CLEAN_ROWS = {
-  olderThanMs: is('a number, 0 or more', 'Pass milliseconds, or leave it out for all that have ended.', (value) => typeof value === 'number' && value >= 0),
-} // prettier-ignore
+  olderThanMs: is('a number, 0 or more', 'Pass milliseconds, or leave it out for all that have ended.', isNotNegative),
+}
 export const DISCARD_ROWS = { id: text }
 export const CHANGES_ROWS: Rows<ChangesOptions> = { ...DISCARD_ROWS, paths: texts, text: flag }
 export const ACCEPT_ROWS: Rows<AcceptOptions> = {
@@ -290,7 +288,7 @@ export const ACCEPT_ROWS: Rows<AcceptOptions> = {
   digest: text,
   signal,
   ask: func,
-  door: oneOf('library', 'cli', 'mcp', 'tools'),
+  door,
   approvalWaitMs: milliseconds(0, DAY_MS),
 }
 export const CHECK_ROWS = { session: anything, cwd: directory, home: directory }
@@ -324,8 +322,8 @@ export const ENGINE_ROWS: Rows<EngineOptions> = {
   pathFromLoginShell: flag,
   loginShell: flag,
   directoryEnv: nested({ direnv: flag, mise: flag, dotenv: texts }),
-  bash: is('the path of a bash', 'Pass a path, or leave it out.', (value) => typeof value === 'string' && value !== ''),
-  stateDir: is('the path of a directory', 'Pass a path, or leave it out.', (value) => typeof value === 'string' && value !== ''),
+  bash: is('the path of a bash', 'Pass a path, or leave it out.', isFilled),
+  stateDir: is('the path of a directory', 'Pass a path, or leave it out.', isFilled),
   policy: object,
   protectedPaths: texts,
   automation: rules,
@@ -336,7 +334,7 @@ export const ENGINE_ROWS: Rows<EngineOptions> = {
   audit: is('an audit sink', 'Pass { write(entry) { ... } }, or leave it out.', (value) => typeof (value as { write?: unknown } | null)?.write === 'function'),
   persistSessions: flag,
   recordSessions: flag,
-  door: oneOf('library', 'cli', 'mcp', 'tools'),
+  door,
   tier: oneOf('auto', 'plain'),
   sandbox,
   approvals: oneOf('files', 'ask'),
