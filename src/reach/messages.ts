@@ -1,9 +1,10 @@
 /** What the two halves say to each other, and how values that JSON does not know travel. */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { ShellError, type ShellErrorCode } from '../contract/errors.js'
 import type { JobEvent } from '../contract/job.js'
 import type { OutputChunk } from '../contract/output.js'
 import type { AuditEntry } from '../engine/services/audit-sink.js'
+import { isSameSecret } from '../os/peer/same-secret.js'
 import { BadFrame } from './frames.js'
 import { isRecord } from '../contract/attempt.js'
 
@@ -153,11 +154,7 @@ export function proofOf(key: Buffer, side: 'near' | 'far', client: string, near:
 }
 
 export function isProof(given: unknown, wanted: string): boolean {
-  return (
-    typeof given === 'string' &&
-    given.length === wanted.length &&
-    timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
-  )
+  return typeof given === 'string' && isSameSecret(given, wanted)
 }
 
 export function errorToWire(error: unknown): WireError {

@@ -2,13 +2,14 @@
  * Answers the password prompts of sudo -A, ssh and git from an explicit mapping, so that the
  * model neither sees nor types a password.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { ShellError } from '../contract/errors.js'
 import { LONGEST_SOCKET_PATH } from '../os/peer/live-socket.js'
+import { isSameSecret } from '../os/peer/same-secret.js'
 import { runtimeArgv } from '../os/package/runtime.js'
 import { quoteWord } from '../contract/quote.js'
 
@@ -80,7 +81,7 @@ export async function startAskpass({ dir, answers, onPrompt }: AskpassOptions): 
     environment[VARIABLE[program]] = script
     if (program === 'ssh') environment.SSH_ASKPASS_REQUIRE = 'force'
   }
-  const programOf = (ticket: string) => [...tickets].find(([, known]) => isSame(known, ticket))?.[0]
+  const programOf = (ticket: string) => [...tickets].find(([, known]) => isSameSecret(ticket, known))?.[0]
 
   async function reply(socket: Socket, request: string): Promise<void> {
     const newline = request.indexOf('\n')
@@ -108,7 +109,7 @@ export async function startAskpass({ dir, answers, onPrompt }: AskpassOptions): 
       request += chunk
       if (request.length > LONGEST_PROMPT) socket.destroy()
     })
-    socket.on('end', () => void reply(socket, request))
+    socket.on('end', () => void reply(socket, request).catch(() => socket.destroy()))
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
   })
@@ -128,10 +129,6 @@ export async function startAskpass({ dir, answers, onPrompt }: AskpassOptions): 
 
 function fits(pattern: RegExp, prompt: string): boolean {
   return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(prompt)
-}
-
-function isSame(known: string, given: string): boolean {
-  return known.length === given.length && timingSafeEqual(Buffer.from(known), Buffer.from(given))
 }
 
 function listen(server: Server, path: string): Promise<void> {

@@ -2,7 +2,8 @@
  * The keys of the page: one-time keys of links, and the session keys that pages get for them.
  * In memory only; they end with the process.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { isSameSecret } from '../os/peer/same-secret.js'
 import type { LookLink, Role } from './words.js'
 
 /** What a link lets its holder do. */
@@ -151,6 +152,6 @@ function digest(key: string): string {
 /** Every entry is compared, in constant time. */
 function find<T>(all: ReadonlyMap<string, T>, name: string): T | undefined {
   let found: T | undefined
-  for (const [each, value] of all) if (timingSafeEqual(Buffer.from(each), Buffer.from(name))) found = value
+  for (const [each, value] of all) if (isSameSecret(name, each)) found = value
   return found
 }

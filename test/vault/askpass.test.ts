@@ -79,9 +79,10 @@ describe('askpass answers prompts that are mapped', () => {
     expect(existsSync(home)).toBe(false)
   })
 
-  test('whoever finds the socket but not the ticket gets nothing', async () => {
+  // The second has as many characters as a ticket, and more bytes.
+  test.each(['0', '\u00e9'])('whoever finds the socket but not the ticket gets nothing: %s', async (character) => {
     const socket = connect(join(dirname(askpass.environment.SUDO_ASKPASS ?? ''), 's'))
-    socket.end(`${'0'.repeat(48)}\n[sudo] password`)
+    socket.end(`${character.repeat(48)}\n[sudo] password`)
     const chunks: Buffer[] = []
     for await (const chunk of socket) chunks.push(chunk as Buffer)
     expect(Buffer.concat(chunks).length).toBe(0)

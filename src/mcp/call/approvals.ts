@@ -2,9 +2,10 @@
  * Asks the person behind the client about a doubtful command, in both eras, and believes only
  * answers that belong to exactly that question.
  */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import type { ApprovalAnswer, ApprovalQuestion, AskFunction } from '../../contract/request.js'
+import { isSameSecret } from '../../os/peer/same-secret.js'
 import type { RunWatcher } from './owned-engine.js'
 
 /** The key under which the question and its answer travel. */
@@ -125,10 +126,7 @@ export class ApprovalStates {
   /** Throws for a state that this server never made. */
   open(state: string): OpenedState {
     const [body = '', signature = ''] = state.split('.')
-    const expected = Buffer.from(this.#sign(body))
-    const given = Buffer.from(signature)
-    if (given.length !== expected.length || !timingSafeEqual(given, expected))
-      throw new TypeError('Invalid or expired requestState')
+    if (!isSameSecret(signature, this.#sign(body))) throw new TypeError('Invalid or expired requestState')
     const { about, nonce, until } = JSON.parse(Buffer.from(body, 'base64url').toString()) as {
       about: string
       nonce: string
