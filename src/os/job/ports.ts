@@ -2,8 +2,7 @@
  * Which TCP ports are listened on, and by which processes: so that "stopped" can also mean that the port is free again.
  */
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { hasProc, ownTools } from '../process/proc.js'
+import { allPids, hasProc, ownTools } from '../process/proc.js'
 import { connectionsOf, socketsOf } from '../process/sockets.js'
 
 const LISTEN = '0A'
@@ -74,8 +73,5 @@ function readableAddress(hex: string): string {
 export function listenersOn(port: number): number[] {
   const inodes = new Set([...listeners()].filter(([, open]) => open.port === port).map(([inode]) => inode))
   if (inodes.size === 0) return []
-  const found: number[] = []
-  for (const entry of readdirSync('/proc'))
-    if (/^\d+$/.test(entry) && socketsOf(Number(entry)).some((inode) => inodes.has(inode))) found.push(Number(entry))
-  return found
+  return allPids().filter((pid) => socketsOf(pid).some((inode) => inodes.has(inode)))
 }

@@ -1,5 +1,6 @@
 /** Files that processes have open, as the kernel tells them apart. */
 import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { attempt } from '../../contract/attempt.js'
 
 export interface OpenFile {
   readonly file: string
@@ -14,32 +15,20 @@ export function fileName({ dev, ino }: { dev: number; ino: number }): string {
 
 /** The file behind a descriptor of a process. */
 export function openFile(pid: number, fd: number): string | undefined {
-  try {
-    return fileName(statSync(`/proc/${pid}/fd/${fd}`))
-  } catch {
-    return undefined
-  }
+  return attempt(() => fileName(statSync(`/proc/${pid}/fd/${fd}`)))
 }
 
 /** All descriptors of a process; none where there is no /proc, or the process is gone. */
 export function openFiles(pid: number): Map<number, OpenFile> {
   const found = new Map<number, OpenFile>()
-  try {
-    for (const name of readdirSync(`/proc/${pid}/fd`)) {
-      try {
-        const path = `/proc/${pid}/fd/${name}`
-        const seen = statSync(path)
-        found.set(Number(name), {
-          file: fileName(seen),
-          pipe: seen.isFIFO(),
-          reads: (lstatSync(path).mode & 0o400) !== 0,
-        })
-      } catch {
-        // Closed while we looked.
-      }
-    }
-  } catch {
-    // No /proc, or no such process.
+  for (const name of attempt(() => readdirSync(`/proc/${pid}/fd`), [])) {
+    // It may be closed while we look.
+    attempt(() => {
+      const path = `/proc/${pid}/fd/${name}`
+      const seen = statSync(path)
+      const reads = (lstatSync(path).mode & 0o400) !== 0
+      found.set(Number(name), { file: fileName(seen), pipe: seen.isFIFO(), reads })
+    })
   }
   return found
 }

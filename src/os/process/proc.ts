@@ -72,14 +72,9 @@ export function isAlive(pid: number, start?: string): boolean {
 
 /** Whether no thread of it can do anything: stopped, or a zombie. What ended while it was asked did something. */
 export function isStopped(pid: number): boolean {
-  return attempt(
-    () =>
-      readdirSync(`/proc/${pid}/task`).every((task) => {
-        const text = readFileSync(`/proc/${pid}/task/${task}/stat`, 'latin1')
-        return /^[TtZX]/.test(text.slice(text.lastIndexOf(')') + 2))
-      }),
-    false,
-  )
+  const isStill = (task: string): boolean =>
+    /^[TtZX]/.test(fieldsOf(readFileSync(`/proc/${pid}/task/${task}/stat`, 'latin1'))[0] ?? '')
+  return attempt(() => readdirSync(`/proc/${pid}/task`).every(isStill), false)
 }
 
 function exists(pid: number): boolean {
@@ -107,10 +102,7 @@ export function ownTools(): NodeJS.ProcessEnv {
 }
 
 export function childrenOf(pid: number): number[] {
-  if (!hasProc)
-    return askPs()
-      .filter(({ parent }) => parent === pid)
-      .map((one) => one.pid)
+  if (!hasProc) return askPs().flatMap((one) => (one.parent === pid ? [one.pid] : []))
   // Children stand under the thread that forked them. A thread that ended while we looked has left its own to others.
   const threads = attempt(() => readdirSync(`/proc/${pid}/task`), [])
   return threads.flatMap((thread) => {
@@ -135,14 +127,12 @@ export function descendantsOf(pid: number): number[] {
 }
 
 export function allProcesses(): ProcessFacts[] {
-  if (!hasProc) return askPs()
-  const found: ProcessFacts[] = []
-  for (const entry of readdirSync('/proc')) {
-    if (!/^\d+$/.test(entry)) continue
-    const facts = processFacts(Number(entry))
-    if (facts) found.push(facts)
-  }
-  return found
+  return hasProc ? allPids().flatMap((pid) => processFacts(pid) ?? []) : askPs()
+}
+
+/** Throws where there is no /proc, or it cannot be read now. */
+export function allPids(): number[] {
+  return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
 }
 
 /**

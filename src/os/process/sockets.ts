@@ -1,6 +1,7 @@
 /** Sockets: those that a process holds, as inodes, and the machine's tables of them. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { attempt } from '../../contract/attempt.js'
+import { linkOf } from './proc.js'
 
 export interface Connection {
   /** As the kernel prints them: the address in hexadecimal, a colon, the port. */
@@ -24,8 +25,6 @@ export function connectionsOf(seenBy: number | 'self'): Connection[] {
 
 /** Empty when it is gone, or belongs to another user. One that is closed meanwhile is left out. */
 export function socketsOf(pid: number): string[] {
-  return attempt(() => readdirSync(`/proc/${pid}/fd`), []).flatMap((fd) => {
-    const link = attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`), '')
-    return /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []
-  })
+  const names = attempt(() => readdirSync(`/proc/${pid}/fd`), [])
+  return names.flatMap((fd) => /^socket:\[(\d+)\]$/.exec(linkOf(pid, `fd/${fd}`) ?? '')?.[1] ?? [])
 }

@@ -1,7 +1,6 @@
 /** Which process on this machine is at the other end of a TCP connection. */
-import { readdirSync } from 'node:fs'
 import { attempt } from '../../contract/attempt.js'
-import { processFacts } from './proc.js'
+import { allPids, processFacts } from './proc.js'
 import { connectionsOf, socketsOf } from './sockets.js'
 
 export interface Ports {
@@ -24,8 +23,8 @@ export function* processesBehind({ localPort, remotePort }: Ports): Generator<nu
   if (localPort === undefined || remotePort === undefined) return
   const inode = inodeOf(remotePort, localPort)
   if (inode === null) return
-  const others = attempt(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name) && +name !== process.pid)
-  for (const pid of [...others.map(Number), process.pid]) if (socketsOf(pid).includes(inode)) yield pid
+  const others = attempt(allPids, []).filter((pid) => pid !== process.pid)
+  for (const pid of [...others, process.pid]) if (socketsOf(pid).includes(inode)) yield pid
 }
 
 /** Of the other end: there our remote port is the local one. */

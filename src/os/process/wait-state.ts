@@ -2,8 +2,9 @@
  * Whether a process waits for typed input, as the kernel sees it: which system call it sleeps
  * in, and on which descriptor.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
-import { childrenOf, processFacts } from './proc.js'
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { fileName } from './open-files.js'
+import { childrenOf, linkOf, processFacts } from './proc.js'
 import { attempt } from '../../contract/attempt.js'
 
 /**
@@ -45,7 +46,7 @@ function inputWaitOf(pid: number, { terminal, foreground = 0 }: InputOf, fifo: s
   // The kernel stops a background process that reads the terminal; it gives it no input.
   if (terminal !== null && foreground > 0 && facts.group !== foreground) return 'none'
   const isInput = (fd: number): boolean => {
-    const target = attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`), null)
+    const target = linkOf(pid, `fd/${fd}`)
     if (target === null) return false
     if (terminal !== null && (target === terminal || target === '/dev/tty')) return true
     return fifo !== null && identityOf(`/proc/${pid}/fd/${fd}`) === fifo
@@ -139,5 +140,5 @@ function systemCallOf(pid: number, thread: number): { number: number; args: numb
 /** Device and inode: a FIFO that was removed or reached through another path is still the same one. */
 function identityOf(path: string): string | null {
   const stat = statSync(path, { throwIfNoEntry: false })
-  return stat ? `${stat.dev}:${stat.ino}` : null
+  return stat ? fileName(stat) : null
 }
