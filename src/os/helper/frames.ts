@@ -1,7 +1,11 @@
 /** The little language between an engine and its launcher: u32 length, one kind letter, text fields. */
 
+/** Of a request. */
+export type Field = readonly [key: string, value: string | number]
+export type Send = (kind: string, fields: readonly Field[]) => void
+
 /** Requests carry NUL-terminated `key=value` fields, so that values may hold newlines. */
-export function encodeFrame(kind: string, fields: readonly (readonly [string, string | number])[]): Buffer {
+export function encodeFrame(kind: string, fields: readonly Field[]): Buffer {
   let text = ''
   for (const [key, value] of fields) text += `${key}=${value}\0`
   const length = Buffer.byteLength(text)
@@ -17,7 +21,20 @@ export interface HelperEvent {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** Cuts a byte stream into events; answers carry newline-separated fields. */
+/** What the helper says, in frames and in files: a line `key=value` for each field. */
+export function fieldsIn(text: string): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (let from = 0; from < text.length;) {
+    const newline = text.indexOf('\n', from)
+    const to = newline < 0 ? text.length : newline
+    const equals = text.indexOf('=', from)
+    if (equals > from && equals < to) fields[text.slice(from, equals)] = text.slice(equals + 1, to)
+    from = to + 1
+  }
+  return fields
+}
+
+/** Cuts a byte stream into events. */
 export function createFrameReader(onEvent: (event: HelperEvent) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0)
   return (chunk) => {
@@ -26,15 +43,7 @@ export function createFrameReader(onEvent: (event: HelperEvent) => void): (chunk
     while (rest.length - at >= 5) {
       const length = rest.readUInt32LE(at)
       if (rest.length - at < 4 + length) break
-      const fields: Record<string, string> = {}
-      const text = rest.toString('utf8', at + 5, at + 4 + length)
-      for (let from = 0; from < text.length;) {
-        const newline = text.indexOf('\n', from)
-        const to = newline < 0 ? text.length : newline
-        const equals = text.indexOf('=', from)
-        if (equals > from && equals < to) fields[text.slice(from, equals)] = text.slice(equals + 1, to)
-        from = to + 1
-      }
+      const fields = fieldsIn(rest.toString('utf8', at + 5, at + 4 + length))
       onEvent({ kind: String.fromCharCode(rest[at + 4] as number), fields })
       at += 4 + length
     }

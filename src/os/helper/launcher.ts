@@ -87,6 +87,12 @@ export interface Entrance {
   readonly groups?: readonly string[]
 }
 
+/** A byte string that is never written to disk, with the name that stands for it. */
+export interface Mask {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
 export interface KeepSpec {
   readonly dir: string
   readonly headBytes: number
@@ -94,8 +100,7 @@ export interface KeepSpec {
   readonly openStdin?: boolean
   readonly pty?: { readonly cols: number; readonly rows: number }
   readonly deadlineMs?: number
-  /** Byte strings that are never written to disk, with the names that stand for them. */
-  readonly masks?: readonly { readonly name: string; readonly bytes: Uint8Array }[]
+  readonly masks?: readonly Mask[]
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { ShellError } from '../../contract/errors.js'
 import { isShortage, startChild } from '../process/child.js'
 import { isAlive } from '../process/proc.js'
-import { createFrameReader, encodeFrame, type HelperEvent } from './frames.js'
+import { createFrameReader, encodeFrame, type HelperEvent, type Send } from './frames.js'
 import { createRoomOrders } from './rooms.js'
 import { describeStart } from './start.js'
 import { exitOf, overOf, usageOf } from './usage.js'
@@ -36,7 +36,7 @@ import {
   destroy,
   closedError,
 } from './ward.js'
-import { PathPipe, PipeSupply, type Waiter } from './pipe.js'
+import { PathPipe, PipeSupply, takeFrom, type Waiter } from './pipe.js'
 
 const READY_PIPES = 6
 const START_LIMIT_MS = 10_000
@@ -64,7 +64,7 @@ export async function startHelper(
   let closed = false
   let launcherPid = child.pid ?? -1
 
-  const send = (kind: string, fields: readonly (readonly [string, string | number])[]): void => {
+  const send: Send = (kind, fields) => {
     if (!closed && !orders.writableEnded) orders.write(encodeFrame(kind, fields))
   }
 
@@ -88,10 +88,7 @@ export async function startHelper(
     }
   }
 
-  const rooms = createRoomOrders(
-    (kind, fields) => send(kind, fields),
-    () => updateHold(),
-  )
+  const rooms = createRoomOrders(send, updateHold)
 
   /**
    * A pipe whose launcher was killed, perhaps before this process is told: the next pipe comes from another launcher.
@@ -116,18 +113,11 @@ export async function startHelper(
     announce = (error) => (error ? reject(error) : resolve())
   })
 
-  const wardOf = (event: HelperEvent): LiveWard | undefined => wards.get(Number(event.fields['id']))
-
-  const takeWaiter = (id: number): Waiting | undefined => {
-    const waiter = waiting.get(id)
-    waiting.delete(id)
-    return waiter
-  }
-
   const handle = (event: HelperEvent): void => {
     const { fields } = event
     if (rooms.hear(event)) return updateHold()
     const id = Number(fields['id'])
+    const ward = wards.get(id)
     if ('pqsf'.includes(event.kind)) answeredAt = performance.now()
     switch (event.kind) {
       case 'v':
@@ -155,21 +145,20 @@ export async function startHelper(
         pipes.refuseOne(pipeError(errnoName(Number(fields['errno']))))
         break
       case 's': {
-        const waiter = takeWaiter(id)
-        const ward = createWard(id, fields, send, (pid) => [launcherPid, pid].map(wake).includes(true))
-        wards.set(id, ward)
+        const waiter = takeFrom(waiting, id)
+        const started = createWard(id, fields, send, (pid) => [launcherPid, pid].map(wake).includes(true))
+        wards.set(id, started)
         // The call was given up meanwhile: its command must not run.
-        if (!waiter) ward.kill({ signal: 9, graceMs: 0, why: 'close' })
-        waiter?.resolve(ward)
+        if (!waiter) started.kill({ signal: 9, graceMs: 0, why: 'close' })
+        waiter?.resolve(started)
         break
       }
       case 'f': {
-        const waiter = takeWaiter(id)
+        const waiter = takeFrom(waiting, id)
         waiter?.reject(startError(errnoName(Number(fields['errno'])), fields['what'] ?? 'start', waiter.spec))
         break
       }
       case 'x': {
-        const ward = wardOf(event)
         // An end that this engine did not ask for: its watcher saw that the launcher is gone, perhaps before we do.
         const lost = fields['why'] === 'close' && ward?.endAsked === false
         if (lost) {
@@ -180,19 +169,19 @@ export async function startHelper(
         break
       }
       case 'u':
-        wardOf(event)?.settleUsage(usageOf(fields), overOf(fields))
+        ward?.settleUsage(usageOf(fields), overOf(fields))
         break
       case 't':
-        wardOf(event)?.settlePassed({ bytes: Number(fields['bytes']), why: fields['why'] as Passed['why'] })
+        ward?.settlePassed({ bytes: Number(fields['bytes']), why: fields['why'] as Passed['why'] })
         break
       case 'o':
-        wardOf(event)?.onOutput?.(Number(fields['out']), Number(fields['err']))
+        ward?.onOutput?.(Number(fields['out']), Number(fields['err']))
         break
       case 'e':
-        wardOf(event)?.settleRecorded()
+        ward?.settleRecorded()
         break
       case 'b':
-        wardOf(event)?.settleMoved(
+        ward?.settleMoved(
           fields['errno'] === undefined ? null : moveError(errnoName(Number(fields['errno'])), fields['what'] ?? ''),
         )
         break
@@ -201,7 +190,7 @@ export async function startHelper(
         lose(id, fields['begun'] !== '0')
         break
       case 'g':
-        wardOf(event)?.settleGone()
+        ward?.settleGone()
         wards.delete(id)
         break
     }
@@ -209,9 +198,8 @@ export async function startHelper(
   }
 
   const lose = (id: number, isBegun = true): void => {
-    takeWaiter(id)?.reject(lostAtStart(isBegun))
-    const ward = wards.get(id)
-    wards.delete(id)
+    takeFrom(waiting, id)?.reject(lostAtStart(isBegun))
+    const ward = takeFrom(wards, id)
     // A warden that was stopped does not see that its launcher is gone, and would keep its command for ever.
     if (ward) wake(ward.wardenPid)
     ward?.settleExit(LOST_EXIT)

@@ -39,6 +39,13 @@ export interface Waiter<T> {
   reject(error: Error): void
 }
 
+/** What stood under the key, which stands there no more. */
+export function takeFrom<K, V>(all: Map<K, V>, key: K): V | undefined {
+  const taken = all.get(key)
+  all.delete(key)
+  return taken
+}
+
 /** Pipes that a launcher has made ahead of need, and those that wait for one. */
 export class PipeSupply {
   readonly #ready: PathPipe[] = []

@@ -1,15 +1,13 @@
 /** The rooms of a launcher: orders to build them, and what the helper answers. */
 import { constants, openSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
-import type { HelperEvent } from './frames.js'
+import type { HelperEvent, Send } from './frames.js'
 import type { Pipe, Room, RoomOrder } from './launcher.js'
 import { roomError } from './room-error.js'
 import { describeRoom } from './start.js'
 import { errnoName } from './ward.js'
 import { removeQuietly } from '../files/quietly.js'
-import { PathPipe, type Waiter } from './pipe.js'
-
-export type Send = (kind: string, fields: readonly (readonly [string, string | number])[]) => void
+import { PathPipe, takeFrom, type Waiter } from './pipe.js'
 
 interface LiveRoom extends Room {
   alive: boolean
@@ -35,10 +33,9 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
   const naming = new Map<string, Waiter<Pipe>>()
   let nextRoom = 1
 
-  const settle = <K, V>(waiters: Map<K, V>, key: K): V | undefined => {
-    const waiter = waiters.get(key)
-    waiters.delete(key)
-    return waiter
+  const end = (id: number): void => {
+    const room = takeFrom(rooms, id)
+    if (room) room.alive = false
   }
 
   /** Sends an order, and waits for its answer under the key. */
@@ -66,27 +63,25 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
             alive: true,
           }
           rooms.set(id, room)
-          settle(building, id)?.resolve(room)
+          takeFrom(building, id)?.resolve(room)
           return true
         }
         case 'F':
-          settle(building, id)?.reject(roomError(errnoName(errno), fields['what'] ?? 'room'))
+          takeFrom(building, id)?.reject(roomError(errnoName(errno), fields['what'] ?? 'room'))
           return true
-        case 'd': {
-          const room = settle(rooms, id)
-          if (room) room.alive = false
+        case 'd':
+          end(id)
           return true
-        }
         case 'P': {
           const port = Number(fields['port'])
-          const waiter = settle(publishing, `${id}:${port}`)
+          const waiter = takeFrom(publishing, `${id}:${port}`)
           if (errno === 0) waiter?.resolve()
           else waiter?.reject(portError(port, errnoName(errno)))
           return true
         }
         case 'n': {
           const path = fields['path'] ?? ''
-          const waiter = settle(naming, path)
+          const waiter = takeFrom(naming, path)
           const slot = Number(fields['slot'])
           const release = (): void => {
             send('r', [['slot', slot]])
@@ -107,10 +102,9 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
       const id = nextRoom++
       return asked(building, id, 'R', describeRoom(id, order))
     },
-    closeRoom(room) {
-      const live = settle(rooms, room.id)
-      if (live) live.alive = false
-      send('C', [['room', room.id]])
+    closeRoom({ id }) {
+      end(id)
+      send('C', [['room', id]])
     },
     publish({ id }, port) {
       return asked(publishing, `${id}:${port}`, 'P', Object.entries({ room: id, port }))

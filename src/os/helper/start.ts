@@ -1,9 +1,10 @@
 /** The order to start a process, in the fields that the helper reads. */
 import type { ResourceLimits } from '../../contract/request.js'
-import type { LaunchSpec, RoomOrder } from './launcher.js'
+import type { Field } from './frames.js'
+import type { LaunchSpec, Mask, RoomOrder } from './launcher.js'
 
-export function describeStart(id: number, spec: LaunchSpec): (readonly [string, string | number])[] {
-  const fields: (readonly [string, string | number])[] = [
+export function describeStart(id: number, spec: LaunchSpec): Field[] {
+  const fields: Field[] = [
     ['id', id],
     ['path', spec.path],
     ['cwd', spec.cwd],
@@ -36,8 +37,8 @@ export function describeStart(id: number, spec: LaunchSpec): (readonly [string, 
 }
 
 /** The order to build a room. */
-export function describeRoom(id: number, order: RoomOrder): (readonly [string, string | number])[] {
-  const fields: (readonly [string, string | number])[] = [
+export function describeRoom(id: number, order: RoomOrder): Field[] {
+  const fields: Field[] = [
     ['room', id],
     ['inner', order.inner],
   ]
@@ -56,13 +57,8 @@ export function describeRoom(id: number, order: RoomOrder): (readonly [string, s
   return fields
 }
 
-export function limitFields({
-  cpuSeconds,
-  memoryBytes,
-  processes,
-  fileBytes,
-}: ResourceLimits): (readonly [string, number])[] {
-  const fields: (readonly [string, number])[] = []
+export function limitFields({ cpuSeconds, memoryBytes, processes, fileBytes }: ResourceLimits): Field[] {
+  const fields: Field[] = []
   if (cpuSeconds) fields.push(['cpu', cpuSeconds])
   if (memoryBytes) fields.push(['memory', memoryBytes])
   if (processes) fields.push(['processes', processes])
@@ -86,13 +82,7 @@ function environmentText(env: Readonly<Record<string, string>>): string {
   return text
 }
 
-export function maskField({
-  name,
-  bytes,
-}: {
-  readonly name: string
-  readonly bytes: Uint8Array
-}): readonly [string, string] {
+export function maskField({ name, bytes }: Mask): Field {
   return ['mask', `${name.replaceAll(/[:\0\n]/g, '_')}:${hex(bytes)}`]
 }
 

@@ -1,7 +1,7 @@
 /** Cleans up behind engines that were killed: their folders, and whatever of theirs may still run. */
 import { readFileSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { hasProc, isAlive, processesMarked } from '../process/proc.js'
+import { hasProc, isAlive, processesMarked, signalProcess } from '../process/proc.js'
 import { whereIs, type World } from '../process/world.js'
 import { attempt } from '../../contract/attempt.js'
 import { removeMemoryDirectory } from '../files/memory-dir.js'
@@ -43,7 +43,8 @@ export function findDeadEngines(stateDir: string, places: readonly string[]): De
       attempt(() => {
         // A warden notices the death of its engine by itself; the mark finds what a destroyed
         // warden could not end. Detached jobs carry none.
-        if (dead.length > 0 && hasProc) endMarked(dead.map((folder) => basename(folder)))
+        for (const folder of hasProc ? dead : [])
+          for (const { pid } of processesMarked(`CERITH_ENGINE=${basename(folder)}`)) signalProcess(pid, 'SIGKILL')
         for (const folder of dead) {
           rmSync(folder, { recursive: true, force: true })
           removeMemoryDirectory(basename(folder))
@@ -71,15 +72,6 @@ export function isDeadEngine(dir: string): boolean {
     if (code !== undefined && code !== 'ENOENT') return false
     // Torn, or just being made: only old ones are taken for dead.
     return attempt(() => Date.now() - statSync(dir).mtimeMs > 60_000, false)
-  }
-}
-
-function endMarked(engines: readonly string[]): void {
-  for (const engine of engines) {
-    for (const { pid } of processesMarked(`CERITH_ENGINE=${engine}`)) {
-      // It ended by itself.
-      attempt(() => process.kill(pid, 'SIGKILL'))
-    }
   }
 }
 

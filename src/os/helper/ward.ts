@@ -5,6 +5,7 @@ import { getSystemErrorName } from 'node:util'
 import { ShellError } from '../../contract/errors.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
 import { descendantsOf, processFacts, signalProcess } from '../process/proc.js'
+import type { Send } from './frames.js'
 import { hex, limitFields, maskField } from './start.js'
 import { startHint, type LeaderExit, type Passed, type Ward } from './launcher.js'
 import { attempt } from '../../contract/attempt.js'
@@ -22,7 +23,7 @@ export interface LiveWard extends Ward {
 export function createWard(
   id: number,
   fields: Readonly<Record<string, string>>,
-  send: (kind: string, fields: readonly (readonly [string, string | number])[]) => void,
+  send: Send,
   wakeIfStopped: (pid: number) => boolean,
 ): LiveWard {
   let settleExit!: (exit: LeaderExit) => void

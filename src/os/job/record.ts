@@ -7,10 +7,11 @@ import type { Note } from '../../contract/note.js'
 import type { SandboxPlace } from '../../contract/sandbox.js'
 import type { OverLimit, Usage } from '../../contract/outcome.js'
 import type { JobOwner, ResourceLimits } from '../../contract/request.js'
+import { fieldsIn } from '../helper/frames.js'
 import { overOf, usageOf } from '../helper/usage.js'
 import type { World } from '../process/world.js'
 import { readSmall, writeNew } from './directory.js'
-import { parseRecord } from '../../contract/attempt.js'
+import { isRecord, parseRecord } from '../../contract/attempt.js'
 
 /** `job.json`, written once, before anything is started. Secret tokens in the command are unresolved. */
 export interface JobRecord extends World {
@@ -116,11 +117,9 @@ export function readJobRecord(dir: string, id: string): JobRecord | null {
 export function readStartRecord(dir: string): StartRecord | null {
   const fields = readFields(dir, 'started')
   if (!fields) return null
-  const [pid, pgid, warden, at] = [fields.get('pid'), fields.get('pgid'), fields.get('warden'), fields.get('at')].map(
-    Number,
-  )
-  const wardenStart = fields.get('warden_start')
-  const leaderStart = fields.get('leader_start')
+  const [pid, pgid, warden, init] = ['pid', 'pgid', 'warden', 'init'].map((name) => Number(fields[name]))
+  const at = Number(fields['at'])
+  const { warden_start: wardenStart, leader_start: leaderStart } = fields
   if (!isPid(pid) || !isPid(pgid) || !isPid(warden) || !wardenStart || !leaderStart) return null
   return {
     pid,
@@ -128,34 +127,34 @@ export function readStartRecord(dir: string): StartRecord | null {
     warden,
     wardenStart,
     leaderStart,
-    init: isPid(Number(fields.get('init'))) ? Number(fields.get('init')) : null,
-    at: at !== undefined && Number.isFinite(at) && at > 0 ? at : null,
-    clock: Number(fields.get('clock')),
+    init: isPid(init) ? init : null,
+    at: Number.isFinite(at) && at > 0 ? at : null,
+    clock: Number(fields['clock']),
   }
 }
 
 export function readEndRecord(dir: string): EndRecord | null {
   const fields = readFields(dir, 'status')
   // The last field is the sign that the record is whole.
-  if (!fields || fields.get('whole') !== '1') return null
-  const number = (key: string): number => Number(fields.get(key) ?? 0)
+  if (fields?.['whole'] !== '1') return null
+  const number = (key: string): number => Number(fields[key] ?? 0)
   const stream = (name: string): StoredStream => ({
     total: number(`${name}_total`),
     omitted: number(`${name}_omitted`),
-    pieces: piecesOf(fields.get(`${name}_map`) ?? ''),
-    last: Buffer.from(fields.get(`${name}_last`) ?? '', 'hex'),
+    pieces: piecesOf(fields[`${name}_map`] ?? ''),
+    last: Buffer.from(fields[`${name}_last`] ?? '', 'hex'),
   })
   return {
     code: number('code'),
     signal: number('signal'),
-    why: fields.get('why') ?? '',
-    forced: fields.get('forced') === '1',
+    why: fields['why'] ?? '',
+    forced: fields['forced'] === '1',
     endedAt: number('ended'),
-    clock: Number(fields.get('clock')),
-    incomplete: fields.get('incomplete') === '1',
-    by: fields.get('by') || null,
-    usage: usageOf(Object.fromEntries(fields)),
-    over: overOf(Object.fromEntries(fields)),
+    clock: Number(fields['clock']),
+    incomplete: fields['incomplete'] === '1',
+    by: fields['by'] || null,
+    usage: usageOf(fields),
+    over: overOf(fields),
     out: stream('out'),
     err: stream('err'),
   }
@@ -170,15 +169,9 @@ function piecesOf(text: string): { start: number; size: number; at: number }[] {
   }))
 }
 
-function readFields(dir: string, name: string): Map<string, string> | null {
+function readFields(dir: string, name: string): Record<string, string> | null {
   const text = readSmall(dir, name, MAX_STATUS_BYTES)
-  if (!text) return null
-  const fields = new Map<string, string>()
-  for (const line of text.split('\n')) {
-    const equals = line.indexOf('=')
-    if (equals > 0) fields.set(line.slice(0, equals), line.slice(equals + 1))
-  }
-  return fields
+  return text ? fieldsIn(text) : null
 }
 
 function isPid(value: number | undefined): value is number {
@@ -186,10 +179,8 @@ function isPid(value: number | undefined): value is number {
 }
 
 function textsOf(value: unknown): Record<string, string> {
-  if (typeof value !== 'object' || value === null) return {}
-  return Object.fromEntries(
-    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
+  const entries = Object.entries(isRecord(value) ? value : {})
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
 
 /** Versions before this one wrote plain sentences. */

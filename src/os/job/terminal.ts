@@ -5,11 +5,13 @@
 import { appendFileSync, closeSync, constants, openSync, readFileSync, unlinkSync } from 'node:fs'
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import { parseRecord } from '../../contract/attempt.js'
+import { attempt, parseRecord } from '../../contract/attempt.js'
 import type { SendOptions } from '../../contract/job.js'
 import { readRegular } from '../files/shared-file.js'
 import { pause } from '../process/clock.js'
 import { isAlive } from '../process/proc.js'
+import { fieldsIn } from '../helper/frames.js'
+import type { Mask } from '../helper/launcher.js'
 import { maskField } from '../helper/start.js'
 import { writeFifo } from './control.js'
 import type { StartRecord } from './record.js'
@@ -60,11 +62,7 @@ export async function askKeeper(dir: string, started: StartRecord): Promise<Keep
 }
 
 /** From here on the keeper writes the names of these byte strings instead of them. */
-export async function hideInKeeper(
-  dir: string,
-  started: StartRecord,
-  needles: readonly { readonly name: string; readonly bytes: Uint8Array }[],
-): Promise<boolean> {
+export async function hideInKeeper(dir: string, started: StartRecord, needles: readonly Mask[]): Promise<boolean> {
   for (const needle of needles) if (!(await order(dir, started, `${maskField(needle).join(' ')}\n`))) return false
   return needles.length === 0 || (await askKeeper(dir, started)) !== null
 }
@@ -91,24 +89,18 @@ export interface InputNote extends SendOptions {
 }
 
 export function noteInput(dir: string, note: InputNote): void {
-  let fd: number
-  try {
-    // One write per line, appended: notes of several writers never mix. A planted link is not followed.
-    fd = openSync(
-      join(dir, 'input.jsonl'),
-      constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
-      0o600,
-    )
-  } catch {
-    return // A full disk costs the note, not the input.
-  }
-  try {
-    appendFileSync(fd, `${JSON.stringify({ at: Date.now(), ...note })}\n`)
-  } catch {
-    // The same.
-  } finally {
-    closeSync(fd)
-  }
+  // One write per line, appended: notes of several writers never mix. A planted link is not followed.
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
+  const line = `${JSON.stringify({ at: Date.now(), ...note })}\n`
+  // A full disk costs the note, not the input.
+  attempt(() => {
+    const fd = openSync(join(dir, 'input.jsonl'), flags, 0o600)
+    try {
+      appendFileSync(fd, line)
+    } finally {
+      closeSync(fd)
+    }
+  })
 }
 
 /** All notes so far; torn lines are left out. */
@@ -135,11 +127,9 @@ async function order(dir: string, started: StartRecord, line: string): Promise<b
 }
 
 function parseAnswer(text: string): KeeperAnswer {
-  const fields = new Map(
-    text.split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-  )
-  const number = (key: string): number => Number(fields.get(key) ?? 0)
-  const path = fields.get('path')
+  const fields = fieldsIn(text)
+  const number = (key: string): number => Number(fields[key] ?? 0)
+  const { path } = fields
   const terminal = path
     ? {
         path,
