@@ -7,6 +7,7 @@ import { execFile } from 'node:child_process'
 import { statSync, type Stats } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { attempt, parseRecord } from '../../contract/attempt.js'
+import { nameList } from '../../contract/quote.js'
 import { readRegular } from '../files/shared-file.js'
 
 export interface DirectoryEnvOptions {
@@ -26,34 +27,49 @@ export interface DirectoryEnv {
 
 type Environment = Readonly<Record<string, string>>
 
+interface Answer {
+  readonly values: Readonly<Record<string, string | null>>
+  /** What went wrong. */
+  readonly note: string | null
+}
+
 const LIMIT_MS = 10_000
 const MAX_DOTENV_BYTES = 1024 * 1024
-const MISE_FILES = [
-  'mise.toml',
-  '.mise.toml',
-  'mise.local.toml',
-  '.tool-versions',
-  '.config/mise.toml',
-  'mise/config.toml',
-]
+const MISE_FILES = 'mise.toml .mise.toml mise.local.toml .tool-versions .config/mise.toml mise/config.toml'
+/** In the order in which they are asked. */
+const TOOLS = [
+  { program: 'mise', words: ['env', '--json'], files: nameList(MISE_FILES), trust: 'mise trust' },
+  { program: 'direnv', words: ['export', 'json'], files: ['.envrc'], trust: 'direnv allow' },
+] as const
 
 /** Changes when what a directory means may have changed; reading it costs a few looks at the disk and no program. */
 export function directoryMark(
   cwd: string,
-  { direnv, mise, dotenv = [] }: DirectoryEnvOptions,
+  options: DirectoryEnvOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): string {
-  const names = [...(direnv ? ['.envrc'] : []), ...(mise ? MISE_FILES : [])]
+  const tools = toolsOf(options)
   const files = [
-    ...upwards(cwd).flatMap((dir) => names.map((name) => join(dir, name))),
-    ...dotenvFiles(cwd, dotenv),
-    ...(direnv || mise ? trustStores(env) : []),
+    ...tools.flatMap((tool) => filesOf(tool, cwd)),
+    ...dotenvFiles(cwd, options.dotenv),
+    ...(tools.length > 0 ? trustStores(env) : []),
   ]
   const found = files.flatMap((file) => {
     const stat = look(file)
     return stat ? [`${file} ${stat.mtimeMs} ${stat.size}`] : []
   })
   return [cwd, ...found].join('\n')
+}
+
+type Tool = (typeof TOOLS)[number]
+
+function toolsOf(options: DirectoryEnvOptions): readonly Tool[] {
+  return TOOLS.filter(({ program }) => options[program])
+}
+
+/** What the tool reads in this directory, there or not. */
+function filesOf({ files }: Tool, cwd: string): string[] {
+  return upwards(cwd).flatMap((dir) => files.map((name) => join(dir, name)))
 }
 
 /** Where direnv and mise write down what the person trusts. */
@@ -77,7 +93,7 @@ function look(path: string): Stats | undefined {
 export async function directoryEnv(
   cwd: string,
   env: Environment,
-  { direnv, mise, dotenv = [] }: DirectoryEnvOptions,
+  options: DirectoryEnvOptions,
   parse: (text: string) => { readonly values: Environment; readonly unread: readonly number[] },
   /** Commands in a sandbox could lay a link to what they may not read. */
   confined: boolean,
@@ -85,31 +101,17 @@ export async function directoryEnv(
   const set: Record<string, string> = {}
   const unset: string[] = []
   const notes: Note[] = []
-  const take = (from: Readonly<Record<string, string | null>>): void => {
-    for (const [name, value] of Object.entries(from)) {
+  const take = ({ values, note }: Answer): void => {
+    for (const [name, value] of Object.entries(values)) {
       if (/^(?:DIRENV_|__MISE_|MISE_SHELL$)/.test(name) || !/^[A-Za-z_]\w*$/.test(name)) continue
       if (value === null) unset.push(name)
       else set[name] = value
     }
-  }
-  for (const file of dotenvFiles(cwd, dotenv)) {
-    const { values, note } = readDotenv(file, confined ? 'none' : 'follow', parse)
-    take(values)
     if (note !== null) notes.push({ code: 'environment', text: note })
   }
-  const tools = [
-    ...(mise && upwards(cwd).some((dir) => MISE_FILES.some((name) => isFile(join(dir, name))))
-      ? [['mise', ['env', '--json']] as const]
-      : []),
-    ...(direnv && upwards(cwd).some((dir) => isFile(join(dir, '.envrc')))
-      ? [['direnv', ['export', 'json']] as const]
-      : []),
-  ]
-  for (const [program, words] of tools) {
-    const { values, note } = await askTool(program, words, cwd, { ...env, ...set })
-    take(values)
-    if (note !== null) notes.push({ code: 'environment', text: note })
-  }
+  for (const file of dotenvFiles(cwd, options.dotenv)) take(readDotenv(file, confined ? 'none' : 'follow', parse))
+  for (const tool of toolsOf(options).filter((each) => filesOf(each, cwd).some(isFile)))
+    take(await askTool(tool, cwd, { ...env, ...set }))
   return { set, unset: unset.filter((name) => set[name] === undefined), notes }
 }
 
@@ -120,7 +122,7 @@ function upwards(cwd: string): string[] {
 }
 
 /** Of the outermost directory first: the inner one wins. */
-function dotenvFiles(cwd: string, directories: readonly string[]): string[] {
+function dotenvFiles(cwd: string, directories: readonly string[] = []): string[] {
   return directories
     .filter((dir) => !relative(dir, cwd).startsWith('..'))
     .sort((a, b) => a.length - b.length)
@@ -131,11 +133,7 @@ function isFile(path: string): boolean {
   return look(path)?.isFile() ?? false
 }
 
-function readDotenv(
-  file: string,
-  links: 'none' | 'follow',
-  parse: Parameters<typeof directoryEnv>[3],
-): { readonly values: Environment; readonly note: string | null } {
+function readDotenv(file: string, links: 'none' | 'follow', parse: Parameters<typeof directoryEnv>[3]): Answer {
   try {
     const stat = statSync(file, { throwIfNoEntry: false })
     if (!stat?.isFile()) return { values: {}, note: null }
@@ -150,20 +148,15 @@ function readDotenv(
   }
 }
 
-function askTool(
-  program: string,
-  words: readonly string[],
-  cwd: string,
-  env: Environment,
-): Promise<{ readonly values: Readonly<Record<string, string | null>>; readonly note: string | null }> {
+function askTool(tool: Tool, cwd: string, env: Environment): Promise<Answer> {
   return new Promise((resolve) => {
     const child = execFile(
-      program,
-      [...words],
+      tool.program,
+      tool.words,
       { cwd, env, timeout: LIMIT_MS, killSignal: 'SIGKILL', maxBuffer: 16 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const values = valuesOf(stdout)
-        const why = values && !error ? null : whyNot(program, cwd, error, stderr)
+        const why = values && !error ? null : whyNot(tool, cwd, error, stderr)
         resolve({ values: values ?? {}, note: why })
       },
     )
@@ -180,12 +173,12 @@ function valuesOf(stdout: string): Record<string, string | null> | null {
   return value && Object.fromEntries(Object.entries(value).filter(isValue))
 }
 
-function whyNot(program: string, cwd: string, error: Error | null, stderr: string): string {
+function whyNot({ program, trust }: Tool, cwd: string, error: Error | null, stderr: string): string {
   const { code, killed } = (error ?? {}) as { code?: unknown; killed?: boolean }
   if (code === 'ENOENT') return `${program} is switched on (env.${program}), but it is not installed or not on PATH.`
   if (killed) return `${program} did not answer within ${LIMIT_MS / 1_000} s in ${cwd}; its variables are missing.`
   if (/is blocked|not trusted/i.test(stderr))
-    return `${program} does not trust what is set up in ${cwd}, so its variables are missing. The person can allow it: ${program === 'direnv' ? 'direnv allow' : 'mise trust'}.`
+    return `${program} does not trust what is set up in ${cwd}, so its variables are missing. The person can allow it: ${trust}.`
   const said = stderr.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
   return `${program} failed in ${cwd}${said === '' ? '' : `: ${said}`}; its variables are missing.`
 }
