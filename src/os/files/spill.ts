@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, openSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { attempt } from '../../contract/attempt.js'
 import { removeQuietly } from './quietly.js'
 
 /** So much of a disk is left to everything else: the file of a long output gives way first. */
@@ -56,13 +57,12 @@ export class SpillFile {
   finish(tail: Uint8Array): void {
     if (this.#fd < 0) return
     if (this.lost > 0) {
-      try {
-        const shown = tail.subarray(Math.max(0, tail.length - this.lost))
+      const shown = tail.subarray(Math.max(0, tail.length - this.lost))
+      // On a full disk the file ends early, and `lost` says so.
+      attempt(() => {
         writeSync(this.#fd, `\n[... ${this.lost - shown.length} bytes omitted ...]\n`)
         writeSync(this.#fd, shown)
-      } catch {
-        // The disk is full; the file ends early and `lost` says so.
-      }
+      })
     }
     closeSync(this.#fd)
     this.#fd = -1

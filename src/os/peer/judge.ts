@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { findHelper } from '../helper/file.js'
+import { fieldsIn } from '../helper/frames.js'
 import { isOfEngine } from '../process/inside-engine.js'
 import { linkOf, processFacts, statFields } from '../process/proc.js'
 import { attempt } from '../../contract/attempt.js'
@@ -13,6 +14,13 @@ import { attempt } from '../../contract/attempt.js'
 const ASK_LIMIT_MS = 5_000
 /** Start times are counted in hundredths of a second; one of them may have begun at the moment of the connection. */
 const TICKS = 100
+const UNKNOWN = 'the kernel does not say which process this is (the native helper is needed; see `cerith doctor`)'
+/** As the helper calls them, the kernel, and a reader. */
+const NAMESPACES = [
+  ['user', 'ns/user', 'user'],
+  ['pids', 'ns/pid', 'pid'],
+  ['mnt', 'ns/mnt', 'mount'],
+] as const
 
 export interface Peer {
   readonly pid: number
@@ -36,8 +44,7 @@ export function uptime(): number {
  */
 export async function judgePeer(socket: Socket, connectedAt: number): Promise<Peer> {
   const facts = await askKernel(socket)
-  if (!facts)
-    return unknown('the kernel does not say which process this is (the native helper is needed; see `cerith doctor`)')
+  if (!facts) return { pid: 0, chain: '', program: 'unknown', terminal: null, refused: UNKNOWN }
   const pid = Number(facts['pid'])
   const start = facts['start'] ?? ''
   const chain: string[] = []
@@ -49,13 +56,9 @@ export async function judgePeer(socket: Socket, connectedAt: number): Promise<Pe
     refused,
   })
   if (Number(facts['uid']) !== process.getuid?.()) return peer('it belongs to another user')
-  for (const [kind, name] of [
-    ['user', 'user'],
-    ['pids', 'pid'],
-    ['mnt', 'mount'],
-  ] as const) {
-    const own = linkOf(process.pid, `ns/${kind === 'pids' ? 'pid' : kind}`)
-    if (own === null || facts[kind] !== own) return peer(`it is in another ${name} namespace`)
+  for (const [fact, link, name] of NAMESPACES) {
+    const own = linkOf(process.pid, link)
+    if (own === null || facts[fact] !== own) return peer(`it is in another ${name} namespace`)
   }
   if (facts['sure'] !== '1' && Number(start) / TICKS > connectedAt + 1 / TICKS)
     return peer('it is not the process that connected')
@@ -96,19 +99,8 @@ function askKernel(socket: Socket): Promise<Record<string, string> | null> {
     })
     child.stdout?.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
     child.once('error', () => resolve(null))
-    child.once('close', (code) =>
-      resolve(code === 0 ? Object.fromEntries(text.split('\n').map((line) => cutAt(line))) : null),
-    )
+    child.once('close', (code) => resolve(code === 0 ? fieldsIn(text) : null))
   })
-}
-
-function cutAt(line: string): [string, string] {
-  const at = line.indexOf('=')
-  return [line.slice(0, at), line.slice(at + 1)]
-}
-
-function unknown(refused: string): Peer {
-  return { pid: 0, chain: '', program: 'unknown', terminal: null, refused }
 }
 
 /** From the number of the device: major 136 to 143 are the terminals under /dev/pts. */

@@ -49,7 +49,7 @@ export function listenLines(path: string, open: (peer: LinePeer) => LineHandler)
     server.once('error', () => resolve(null))
     server.listen(path, () => {
       // It may have been removed already.
-      if (!attempt(() => (chmodSync(path, 0o600), true), false)) {
+      if (!attempt(() => chmodSync(path, 0o600) === undefined, false)) {
         server.close()
         return resolve(null)
       }
@@ -59,7 +59,7 @@ export function listenLines(path: string, open: (peer: LinePeer) => LineHandler)
           server.close()
           for (const socket of sockets) socket.destroy()
           // Its folder may be gone, or something else by now.
-          attempt(() => rmSync(path, { force: true }), undefined)
+          attempt(() => rmSync(path, { force: true }))
         },
       })
     })
