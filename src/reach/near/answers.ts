@@ -7,6 +7,7 @@ import { decide, type AskDesk, type Decided } from '../../engine/plan/ask.js'
 import type { EngineOptions } from '../../engine/services/options.js'
 import type { SecretStore } from '../../engine/services/secret-store.js'
 import { errorToWire, type Answer, type Question } from '../messages.js'
+import type { Calls } from './calls.js'
 import type { PendingCall } from './pending-call.js'
 
 export interface AnswerSettings {
@@ -15,9 +16,7 @@ export interface AnswerSettings {
   readonly secrets: SecretStore
   /** Where a person is asked. */
   readonly desk: AskDesk
-  call(id: number): PendingCall | undefined
-  /** How many calls are open: a password prompt belongs to none in particular. */
-  openCalls(): number
+  readonly calls: Pick<Calls, 'get' | 'count'>
   /** Told of a question that was refused because no call of this side explains it. */
   onRefused(what: string): void
 }
@@ -41,7 +40,7 @@ export class Answers {
 
   /** Throws where it is no question. */
   answer(question: Question): Promise<Answer> {
-    const call = question.call === null ? undefined : this.#settings.call(question.call)
+    const call = question.call === null ? undefined : this.#settings.calls.get(question.call)
     if (!call) return this.#first(question)
     const said = this.#said.get(call) ?? new Map<number, Promise<Answer>>()
     this.#said.set(call, said)
@@ -72,9 +71,10 @@ export class Answers {
   async #secret({ call: id, kind, name }: Question & { ask: 'secret' }): Promise<string | null> {
     const { url, secrets, options } = this.#settings
     const token = `{{${kind}:${name}}}`
-    const call = id === null ? null : (this.#settings.call(id) ?? null)
+    const call = id === null ? null : (this.#settings.calls.get(id) ?? null)
+    // A password prompt belongs to none of the open calls in particular.
     const isPrompt =
-      id === null && this.#settings.openCalls() > 0 && options.askpass?.some(({ secret }) => secret === name)
+      id === null && this.#settings.calls.count > 0 && options.askpass?.some(({ secret }) => secret === name)
     const isNamed = call !== null && namedIn(call, token) && !this.#givenTo(call).has(token)
     if (!isPrompt && !isNamed) {
       this.#settings.onRefused(`${url} asked for the secret ${name}, which no call of ours names`)
@@ -153,7 +153,7 @@ export class Answers {
 
   async #approval(question: Question & { ask: 'approval' }): Promise<Decided> {
     const { url } = this.#settings
-    const call = this.#settings.call(question.call)
+    const call = this.#settings.calls.get(question.call)
     const request = call && requests.get(call)
     if (!call || !request) {
       this.#settings.onRefused(`${url} asked for an approval of a call that is not open`)

@@ -15,6 +15,7 @@ import {
 } from '../messages.js'
 import { Numbered } from '../numbered.js'
 import type { Wire } from '../wire.js'
+import type { Link } from './link.js'
 import { makeCall, type CallListener, type CallLoss, type PendingCall } from './pending-call.js'
 import { isOutcome } from './texts.js'
 
@@ -35,11 +36,7 @@ export interface CallsSettings {
   masker(): Masker | null
   /** What the clock here is ahead of the one there; 0 where the difference may be the way of a message. */
   clockMs(): number
-  wire(): Wire | null
-  downMs(): number
-  /** Something waits for the link. */
-  wake(): void
-  hold(isNeeded: boolean): void
+  readonly link: Pick<Link, 'wire' | 'downMs' | 'wake' | 'hold'>
   /** What happened there, of no call in particular. */
   onNews(news: News): void
 }
@@ -71,18 +68,14 @@ export class Calls {
     live?: CallMessage['live'],
   ): PendingCall {
     const id = this.#next++
-    const call = makeCall(
-      id,
-      `call_${this.#settings.client.slice(0, 6)}${id.toString(16)}`,
-      { id, verb, args, ...(live ? { live } : {}) },
-      listener,
-    )
+    const name = `call_${this.#settings.client.slice(0, 6)}${id.toString(16)}`
+    const call = makeCall(name, { id, verb, args, live }, listener)
     this.#pending.set(id, call)
-    if (this.#pending.size === 1) this.#settings.hold(true)
-    const wire = this.#settings.wire()
+    if (this.#pending.size === 1) this.#settings.link.hold(true)
+    const wire = this.#settings.link.wire
     if (wire) this.#send(wire, call)
     else {
-      this.#settings.wake()
+      this.#settings.link.wake()
       this.#giveUpLater(call)
     }
     return call
@@ -90,8 +83,11 @@ export class Calls {
 
   order(call: PendingCall, order: Omit<StopMessage, 'id'>): void {
     if (!this.#pending.has(call.id)) return
-    if (!call.isSent && order.how === 'abort') return this.#withdraw(call)
-    const wire = call.isSent ? this.#settings.wire() : null
+    if (!call.isSent && order.how === 'abort') {
+      const { downMs } = this.#settings.link
+      return this.#end(call, { kind: 'not-started', downMs, why: 'the caller withdrew it' })
+    }
+    const wire = call.isSent ? this.#settings.link.wire : null
     if (LASTING.has(order.how) || (!wire && order.how === 'interrupt')) call.orders.set(order.how, order)
     if (wire) this.#say(wire, call, order)
   }
@@ -150,7 +146,7 @@ export class Calls {
 
   /** No link will come, which `error` says for good: nothing that waits has a chance. */
   loseAll(why: string, error?: ShellError): void {
-    const downMs = this.#settings.downMs()
+    const downMs = this.#settings.link.downMs
     for (const call of this.#pending.values())
       this.#end(call, call.isSent ? { kind: 'gone', why } : { kind: 'not-started', downMs, why, error })
   }
@@ -195,7 +191,7 @@ export class Calls {
         if (call.unread > MAX_UNREAD) throw new BadFrame('more output than was asked for')
         const confirm = (): void => {
           call.unread -= length
-          const wire = this.#settings.wire()
+          const wire = this.#settings.link.wire
           if (wire) this.#grant(wire, call, length)
         }
         const bytes = this.#settings.masker()?.maskBytes(raw) ?? raw
@@ -232,7 +228,7 @@ export class Calls {
   }
 
   #confirm(ids: readonly number[]): void {
-    this.#settings.wire()?.sendLater('A', { ids, heard: this.heard })
+    this.#settings.link.wire?.sendLater('A', { ids, heard: this.heard })
   }
 
   #known(id: number): PendingCall {
@@ -251,7 +247,7 @@ export class Calls {
     if (!long) return this.#sendNow(wire, call)
     call.leaving = long.then(() => {
       // With another link it is sent by that one.
-      if (wire !== this.#settings.wire() || !this.#pending.has(call.id)) return
+      if (wire !== this.#settings.link.wire || !this.#pending.has(call.id)) return
       call.leaving = null
       this.#sendNow(wire, call)
       return call.leaving
@@ -278,20 +274,16 @@ export class Calls {
 
   #giveUp(call: PendingCall): void {
     call.timer = null
-    const downMs = this.#settings.downMs()
+    const downMs = this.#settings.link.downMs
     if (!call.isSent) return this.#end(call, { kind: 'not-started', downMs, why: this.lastProblem })
     call.isGivenUp = true
     call.lose({ kind: 'unanswered', downMs, call: call.name })
   }
 
-  #withdraw(call: PendingCall): void {
-    this.#end(call, { kind: 'not-started', downMs: this.#settings.downMs(), why: 'the caller withdrew it' })
-  }
-
   #close(call: PendingCall): void {
     this.#pending.delete(call.id)
     if (call.timer) clearTimeout(call.timer)
-    if (this.#pending.size === 0) this.#settings.hold(false)
+    if (this.#pending.size === 0) this.#settings.link.hold(false)
   }
 
   #end(call: PendingCall, loss: CallLoss): void {

@@ -4,18 +4,15 @@
  */
 import type { Note } from '../../contract/note.js'
 import { randomBytes } from 'node:crypto'
-import type { Accepted, Changes, Discarded, TryInfo } from '../../contract/changes.js'
 import type { Engine, RunHandle, Session, SessionInfo } from '../../contract/engine.js'
 import { visible } from '../../output/terminal/visible.js'
 import { attempt } from '../../contract/attempt.js'
 import { ShellError } from '../../contract/errors.js'
-import type { Job, JobEvent, JobInfo } from '../../contract/job.js'
+import type { Job, JobEvent } from '../../contract/job.js'
 import { LIMITS } from '../../contract/limits.js'
-import type { Outcome, PlanSummary } from '../../contract/outcome.js'
+import type { Outcome } from '../../contract/outcome.js'
 import type { LinkEvent, PlaceInfo } from '../../contract/place.js'
 import type { RunRequest, StartRequest } from '../../contract/request.js'
-import type { SandboxSummary } from '../../contract/sandbox.js'
-import type { Verdict } from '../../contract/verdict.js'
 import {
   ACCEPT_ROWS,
   CHANGES_ROWS,
@@ -33,7 +30,7 @@ import { SecretStore } from '../../engine/services/secret-store.js'
 import { within } from '../../engine/services/within.js'
 import { secretsFace } from '../../engine/secrets-face.js'
 import { BadFrame } from '../frames.js'
-import { errorFromWire, pack, type CallMessage, type Question, type Welcome, type WireError } from '../messages.js'
+import { errorFromWire, pack, type Question, type Welcome, type WireError } from '../messages.js'
 import type { KnownSessions } from '../records.js'
 import { Answers, rememberRequest } from './answers.js'
 import { Calls } from './calls.js'
@@ -125,10 +122,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     linkWaitMs,
     masker: () => secrets.activeMasker,
     clockMs: () => there.clockMs,
-    wire: () => link.wire,
-    downMs: () => link.downMs,
-    wake: () => link.wake(),
-    hold: (isNeeded) => link.hold(isNeeded),
+    link,
     onNews({ job, audit, failure }) {
       // A listener's mistake is no reason to end the link, or this process.
       if (job) for (const listener of jobListeners) attempt(() => listener(job))
@@ -141,8 +135,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     options,
     secrets,
     desk,
-    call: (number) => calls.get(number),
-    openCalls: () => calls.count,
+    calls,
     onRefused: (what) => news.push({ code: 'place', text: `${what}; it was refused.` }),
   })
 
@@ -177,46 +170,41 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     }) // prettier-ignore
   }
 
-  const begin = (
-    verb: string,
-    args: Record<string, unknown>,
-    listener = {},
-    live?: CallMessage['live'],
-  ): PendingCall => {
+  const begin: JobWire['begin'] = (...about) => {
     if (isClosed) throw new ShellError('CLOSED', 'The engine is closed', 'Create a new one.')
     there.throwIfReplaced()
-    return calls.begin(verb, args, listener, live)
+    return calls.begin(...about)
   }
 
   /** The result of a call that runs nothing. */
-  const answer = async (call: PendingCall): Promise<unknown> => {
+  const answer = async <T>(call: PendingCall): Promise<T> => {
     try {
-      return await call.result
+      return (await call.result) as T
     } catch (error) {
       throw error instanceof CallLost ? lossError(url, error, call.message.verb) : error
     }
   }
   /** `request`: what a person is shown where the place asks about the call. */
-  const call = (
+  const call = async <T>(
     verb: string,
     args: Record<string, unknown> = {},
     signal?: AbortSignal,
     request?: RunRequest,
-  ): Promise<unknown> => {
+  ): Promise<T> => {
     const begun = begin(verb, { ...args, ...(signal?.aborted ? { aborted: true } : {}) })
     if (request) rememberRequest(begun, request)
     if (!signal) return answer(begun)
     const abort = (): void => calls.order(begun, { how: 'abort' })
     signal.addEventListener('abort', abort, { once: true })
-    return answer(begun).finally(() => signal.removeEventListener('abort', abort))
+    return answer<T>(begun).finally(() => signal.removeEventListener('abort', abort))
   }
   /** A method whose options are refused here as an engine here refuses them: not all that is wrong can travel. */
-  const asked = (
+  const asked = async <T>(
     name: string,
     rows: Parameters<typeof checkFields>[2],
     options: object | undefined,
     args: Record<string, unknown> = {},
-  ): Promise<unknown> => {
+  ): Promise<T> => {
     checkFields(name, options, rows)
     return call(`engine.${name}`, { ...args, ...(options ? { options } : {}) })
   }
@@ -268,7 +256,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   async function openSession(name = 'main'): Promise<Session> {
     const known = sessions.get(checkSessionName(name))
     if (known) return known
-    const { name: given, cwd } = (await call('engine.session', { session: name })) as { name: string; cwd: string }
+    const { name: given, cwd } = await call<{ name: string; cwd: string }>('engine.session', { session: name })
     const session = sessions.get(given) ?? new NearSession(given, cwd, sessionHost)
     sessions.set(given, session)
     return session
@@ -278,16 +266,15 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     checkRequest(request, limits)
     const pending = begin(verb, { ...requestArgs(request), ...(request.newId ? { newId: request.newId() } : {}) })
     rememberRequest(pending, request)
-    const result = (await answer(pending)) as { job?: string; outcome?: Outcome }
-    return result.outcome ? { outcome: result.outcome } : { job: nearJob(result.job as string, jobWire) }
+    const { job, outcome } = await answer<{ job: string; outcome?: Outcome }>(pending)
+    return outcome ? { outcome } : { job: nearJob(job, jobWire) }
   }
 
   await secrets.ready
   await link.connect()
   // A place that was just found answers; from here on cuts are mended in the background.
   const first = there.welcome as Welcome
-  const sessionsThere = async (): Promise<readonly SessionInfo[]> =>
-    (await call('engine.sessions')) as readonly SessionInfo[]
+  const sessionsThere = (): Promise<readonly SessionInfo[]> => call('engine.sessions')
   desk.open(first.cwd, sessionsThere)
 
   let closing: Promise<void> | null = null
@@ -312,35 +299,32 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     stream: (request) => stream('engine.run', null, request),
     session: openSession,
     sessions: sessionsThere,
-    async start(request) {
-      const result = await begun('engine.start', request)
-      return (result as { job: Job }).job
-    },
+    start: async (request) => ((await begun('engine.start', request)) as { job: Job }).job,
     begin: (request) => begun('engine.begin', request),
     async job(job) {
       await call('engine.job', { job })
       return nearJob(job, jobWire)
     },
-    jobs: async (which) => (await asked('jobs', JOBS_ROWS, which)) as readonly JobInfo[],
-    clean: async (which) => (await asked('clean', CLEAN_ROWS, which)) as { removed: readonly string[] },
+    jobs: (which) => asked('jobs', JOBS_ROWS, which),
+    clean: (which) => asked('clean', CLEAN_ROWS, which),
     async check(command, where) {
       checkRequest({ command }, limits)
       if (where?.session !== undefined) checkSessionName(where.session)
-      return (await asked('check', CHECK_ROWS, where, { command })) as Verdict
+      return asked('check', CHECK_ROWS, where, { command })
     },
-    sandboxPolicy: async () => (await call('engine.sandboxPolicy', {})) as SandboxSummary | null,
+    sandboxPolicy: () => call('engine.sandboxPolicy'),
     async plan(request) {
       checkRequest(request, limits)
-      return (await call('engine.plan', requestArgs(request))) as PlanSummary
+      return call('engine.plan', requestArgs(request))
     },
-    tries: async () => (await call('engine.tries')) as readonly TryInfo[],
-    changes: async (which) => (await asked('changes', CHANGES_ROWS, which)) as Changes,
+    tries: () => call('engine.tries'),
+    changes: (which) => asked('changes', CHANGES_ROWS, which),
     async accept(wanted = {}) {
       checkFields('accept', wanted, ACCEPT_ROWS)
       const { ask: _, signal, ...rest } = wanted
-      return (await call('engine.accept', { options: rest }, signal, { ...wanted, command: '' })) as Accepted
+      return call('engine.accept', { options: rest }, signal, { ...wanted, command: '' })
     },
-    discard: async (which) => (await asked('discard', DISCARD_ROWS, which)) as Discarded,
+    discard: (which) => asked('discard', DISCARD_ROWS, which),
     secrets: secretsFace(secrets),
     onJobEvent(listener) {
       if (jobListeners.size === 0) link.wire?.send('E', {})

@@ -1,16 +1,6 @@
 /** A job elsewhere as its caller holds it. */
 import { StringDecoder } from 'node:string_decoder'
-import type {
-  Attachment,
-  AttachOptions,
-  Doing,
-  Job,
-  JobEvent,
-  JobInfo,
-  KillOptions,
-  KillResult,
-} from '../../contract/job.js'
-import type { ReadOptions, ReadResult, Screen, SendOptions, WaitOptions, WaitResult } from '../../contract/job.js'
+import type { Attachment, AttachOptions, Job, JobEvent, ReadResult, WaitOptions } from '../../contract/job.js'
 import type { Taken } from '../../contract/output.js'
 import { checkFields, KILL_ROWS, READ_ROWS, SCREEN_ROWS, SEND_ROWS, WAIT_ROWS } from '../../engine/plan/fields.js'
 import { checkSize } from '../../engine/terminal/size.js'
@@ -20,10 +10,10 @@ import type { CallListener, PendingCall } from './pending-call.js'
 
 export interface JobWire {
   /** One call that runs nothing: its result, or an error that says why there is none. */
-  ask(verb: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<unknown>
-  begin(verb: string, args: Record<string, unknown>, listener: CallListener, live?: CallMessage['live']): PendingCall
+  ask<T>(verb: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<T>
+  begin(verb: string, args: Record<string, unknown>, listener?: CallListener, live?: CallMessage['live']): PendingCall
   order(call: PendingCall, order: Omit<StopMessage, 'id'>): void
-  answer(call: PendingCall): Promise<unknown>
+  answer<T>(call: PendingCall): Promise<T>
   maskBytes(bytes: Uint8Array): Uint8Array
 }
 
@@ -37,7 +27,7 @@ const ROWS: Record<string, Parameters<typeof checkFields>[2]> = {
 }
 
 export function nearJob(id: string, wire: JobWire): Job {
-  const ask = async (verb: string, options?: object): Promise<unknown> => {
+  const ask = async <T>(verb: string, options?: object): Promise<T> => {
     if (ROWS[verb]) checkFields(verb, options, ROWS[verb])
     const { signal, ...rest } = (options ?? {}) as WaitOptions
     // Of `kill` it is the name of one.
@@ -47,20 +37,20 @@ export function nearJob(id: string, wire: JobWire): Job {
   }
   return {
     id,
-    info: async () => (await ask('info')) as JobInfo,
-    read: async (options?: ReadOptions) => {
-      const result = (await ask('read', options)) as ReadResult
+    info: () => ask('info'),
+    read: async (options) => {
+      const result = await ask<ReadResult>('read', options)
       // With a character for each byte, a value that is UTF-8 is known by its bytes only.
       const plain = (text: string): string =>
         Buffer.from(wire.maskBytes(Buffer.from(text, 'latin1'))).toString('latin1')
       return options?.encoding === 'latin1' ? { ...result, text: plain(result.text) } : result
     },
-    wait: async (options?: WaitOptions) => (await ask('wait', options)) as WaitResult,
-    kill: async (options?: KillOptions) => (await ask('kill', options)) as KillResult,
-    send: async (options: SendOptions) => void (await ask('send', options)),
+    wait: (options) => ask('wait', options),
+    kill: (options) => ask('kill', options),
+    send: async (options) => void (await ask('send', options)),
     resize: async (size) => void (await ask('resize', checkSize(size))),
-    screen: async (options) => (await ask('screen', options)) as Screen,
-    doing: async () => (await ask('doing')) as Doing,
+    screen: (options) => ask('screen', options),
+    doing: () => ask('doing'),
     attach: (options) => attach(id, options, wire),
     events: () => events(id, wire),
   }
@@ -90,7 +80,7 @@ async function attach(id: string, { show, ...options }: AttachOptions, wire: Job
     },
     'text',
   )
-  const done = wire.answer(call) as Promise<'ended' | 'left'>
+  const done = wire.answer<'ended' | 'left'>(call)
   await Promise.race([isAttached, done])
   done.catch(() => {})
   return {
@@ -113,16 +103,11 @@ async function* events(id: string, wire: JobWire): AsyncIterable<JobEvent> {
   let wake: (() => void) | null = null
   let isOver = false
   let problem: unknown = null
-  const call = wire.begin(
-    'job.events',
-    { job: id },
-    {
-      onEvent: ({ event }) => {
-        if (event) queue.push(event)
-        wake?.()
-      },
-    },
-  )
+  const onEvent: CallListener['onEvent'] = ({ event }) => {
+    if (event) queue.push(event)
+    wake?.()
+  }
+  const call = wire.begin('job.events', { job: id }, { onEvent })
   const end = (): void => {
     isOver = true
     wake?.()

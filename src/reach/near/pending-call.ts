@@ -60,7 +60,7 @@ export interface PendingCall {
   readonly orders: Map<StopMessage['how'], Omit<StopMessage, 'id'>>
 }
 
-export function makeCall(id: number, name: string, message: CallMessage, listener: CallListener): PendingCall {
+export function makeCall(name: string, message: CallMessage, listener: CallListener): PendingCall {
   let resolve!: (value: unknown) => void
   let reject!: (error: Error) => void
   let resolveLate!: (value: unknown) => void
@@ -68,7 +68,7 @@ export function makeCall(id: number, name: string, message: CallMessage, listene
   const late = new Promise<unknown>((yes) => (resolveLate = yes))
   result.catch(() => {})
   return {
-    id,
+    id: message.id,
     name,
     message,
     listener,

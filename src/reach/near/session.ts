@@ -17,7 +17,7 @@ export interface SessionHost {
     readonly goneText: (session: string) => string
   }
   stream(session: NearSession, request: RunRequest): RunHandle
-  call(verb: string, args: Record<string, unknown>): Promise<unknown>
+  call<T>(verb: string, args: Record<string, unknown>): Promise<T>
   open(name: string): Promise<Session>
   forget(name: string): void
   /** Of earlier processes: what they had in an engine that is gone is missed too. */
@@ -74,7 +74,7 @@ export class NearSession implements Session {
     return this.#host.stream(this, request)
   }
   async info(): Promise<SessionInfo> {
-    return (await this.#host.call('session.info', { session: this.name })) as SessionInfo
+    return this.#host.call('session.info', { session: this.name })
   }
   async restart(): Promise<void> {
     await this.#host.call('session.restart', { session: this.name })
