@@ -130,23 +130,20 @@ const DECLARATION = /^(?:declare|typeset|local|readonly|export)$/
 /** Which variables get a value from a token, directly or as a part of a longer text. */
 function findAssignments(scan: Scan): Judgement['assigned'] {
   const assigned: Judgement['assigned'] = new Map()
+  const assign = (name: string, { sites }: Word): void =>
+    void assigned.set(name, [...(assigned.get(name) ?? []), ...sites.map(({ token }) => token)])
   for (const { words } of scan.commands) {
     const isDeclaration = DECLARATION.test(words[0]?.text ?? '')
     for (const [index, word] of words.entries()) {
       const name = /^([A-Za-z_]\w*)(?:\[\])?\+?=/.exec(word.text)?.[1]
       if (!name && !isDeclaration) {
-        const isLoop = words[0]?.raw === 'for' && index > 2
-        if (isLoop && word.sites.length > 0)
-          assigned.set(words[1]?.text ?? '', [
-            ...(assigned.get(words[1]?.text ?? '') ?? []),
-            ...word.sites.map(({ token }) => token),
-          ])
-        if (words[0]?.raw === 'for') continue
-        break
+        if (words[0]?.raw !== 'for') break
+        if (index > 2 && word.sites.length > 0) assign(words[1]?.text ?? '', word)
+        continue
       }
       if (!name || word.sites.length === 0) continue
       if (isCodeVariable(name)) for (const site of word.sites) site.obstacle ??= 'code'
-      assigned.set(name, [...(assigned.get(name) ?? []), ...word.sites.map(({ token }) => token)])
+      assign(name, word)
     }
   }
   return assigned
@@ -167,20 +164,18 @@ function judgeWords(command: Command, places: CodePlaces, values: Values): void 
 }
 
 interface Feeding {
-  readonly elements: readonly {
-    readonly start: number
-    readonly end: number
-    readonly stdin: readonly Site[]
-    readonly sites: readonly Site[]
-    readonly names: readonly string[]
-  }[]
+  readonly start: number
+  readonly end: number
+  readonly stdin: readonly Site[]
+  readonly sites: readonly Site[]
+  readonly names: readonly string[]
 }
 
 /**
  * The pipelines that carry a token, or a variable that holds one; most have none and need not
  * be asked again for every reader.
  */
-function findFeeding(scan: Scan, assigned: Judgement['assigned']): Feeding[] {
+function findFeeding(scan: Scan, assigned: Judgement['assigned']): Feeding[][] {
   const fetched = new Set(
     scan.commands
       .filter((command) => isFetcher(textsOf(command)))
@@ -188,26 +183,24 @@ function findFeeding(scan: Scan, assigned: Judgement['assigned']): Feeding[] {
   )
   const expansions = scan.expansions.filter(({ name }) => assigned.has(name))
   return scan.pipelines
-    .map(({ elements }) => ({
-      elements: elements.map(({ start, end, stdin }) => ({
+    .map(({ elements }) =>
+      elements.map(({ start, end, stdin }) => ({
         start,
         end,
         stdin,
         sites: scan.sites.filter((site) => start <= site.start && site.start < end && !fetched.has(site)),
         names: expansions.filter(({ at }) => start <= at && at < end).map(({ name }) => name),
       })),
-    }))
-    .filter(({ elements }) =>
-      elements.some(({ stdin, sites, names }) => stdin.length + sites.length + names.length > 0),
     )
+    .filter((elements) => elements.some(({ stdin, sites, names }) => stdin.length + sites.length + names.length > 0))
 }
 
 /**
  * The command reads code from its standard input: no token, and no variable that holds one, may
  * be in what is piped or fed to it.
  */
-function judgeStdin(reader: Command, feeding: readonly Feeding[], refuseName: (name: string) => void): void {
-  for (const { elements } of feeding) {
+function judgeStdin(reader: Command, feeding: readonly Feeding[][], refuseName: (name: string) => void): void {
+  for (const elements of feeding) {
     const place = elements.findIndex(({ start, end }) => start <= reader.start && reader.start < end)
     elements.slice(0, place + 1).forEach(({ stdin, sites, names }, index) => {
       for (const site of stdin) site.obstacle ??= 'stdin-code'

@@ -4,6 +4,7 @@
  */
 import { bytesOf, concat, isSpace, latin1 } from './bytes.js'
 import { encodedForms, hexPairs } from './encodings.js'
+import { collapseSpace } from './folds.js'
 import { partsOf } from './partial.js'
 import { stripAnsi } from './projections.js'
 
@@ -184,14 +185,8 @@ function trim(bytes: Uint8Array): Uint8Array {
  * begins nor ends with one.
  */
 function collapse(bytes: Uint8Array): Uint8Array {
-  const collapsed = new Uint8Array(bytes.length)
-  let size = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number
-    if (!isSpace(byte)) collapsed[size++] = byte
-    else if (size > 0 && collapsed[size - 1] !== 0x20) collapsed[size++] = 0x20
-  }
-  return collapsed.subarray(0, size > 0 && collapsed[size - 1] === 0x20 ? size - 1 : size)
+  const fold = collapseSpace(bytes, bytes.length)
+  return trim(fold.bytes.subarray(0, fold.size))
 }
 
 function linesOf(bytes: Uint8Array): Uint8Array[] {

@@ -280,9 +280,7 @@ export function createMasker(): Masker {
 }
 
 function lineStart(raw: Uint8Array, at: number): number {
-  let start = at
-  while (start > 0 && raw[start - 1] !== 0x0a) start--
-  return start
+  return raw.subarray(0, at).lastIndexOf(0x0a) + 1
 }
 
 /** Overlapping spans become one, called after the longest of them. Spans that only touch stay two. */

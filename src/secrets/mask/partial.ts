@@ -10,12 +10,11 @@ const LONGEST_WHOLE = 256
 /** The first and the last bytes of a value, where they look like nothing else than that value. */
 export function partsOf(unit: Uint8Array): Needle[] {
   if (unit.length <= SHORTEST_PART || unit.length > LONGEST_WHOLE || unit.some(isSpace)) return []
-  const head = unit.subarray(0, SHORTEST_PART)
-  const tail = unit.subarray(unit.length - SHORTEST_PART)
-  return [
-    ...(isRandom(head) ? [{ bytes: head, kind: 'plain' as const, part: 'head' as const, whole: unit }] : []),
-    ...(isRandom(tail) ? [{ bytes: tail, kind: 'plain' as const, part: 'tail' as const, whole: unit }] : []),
+  const parts: Needle[] = [
+    { bytes: unit.subarray(0, SHORTEST_PART), kind: 'plain', part: 'head', whole: unit },
+    { bytes: unit.subarray(unit.length - SHORTEST_PART), kind: 'plain', part: 'tail', whole: unit },
   ]
+  return parts.filter(({ bytes }) => isRandom(bytes))
 }
 
 /**
