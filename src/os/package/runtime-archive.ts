@@ -18,6 +18,7 @@ import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { runClient } from '../process/client.js'
+import { tarOf } from './archive.js'
 import type { PackageFile } from './shipment.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 
@@ -40,7 +41,7 @@ export function canSendRuntime(): boolean {
 /** Takes seconds the first time; `make: false` gives null then. */
 export async function ownRuntime(
   stateDir: string,
-  { make: mayMake, tarOf }: { readonly make: boolean; tarOf(files: readonly PackageFile[]): Buffer },
+  { make: mayMake }: { readonly make: boolean },
 ): Promise<RuntimeArchive | null> {
   if (!canSendRuntime()) return null
   const node = realpathSync(process.execPath)
@@ -51,7 +52,7 @@ export async function ownRuntime(
   const note = join(dir, `${source}.json`)
   if (!existsSync(note) || !existsSync(archiveFile(dir, digestIn(note)))) {
     if (!mayMake) return null
-    await keep(await runtimeFiles(node), dir, note, tarOf)
+    await keep(await runtimeFiles(node), dir, note)
   }
   return archiveOf(dir, note, process.arch)
 }
@@ -69,11 +70,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
 }
 
 /** A Node for another kind of machine; it needs a glibc there. A text says why there is none. */
-export async function foreignRuntime(
-  stateDir: string,
-  architecture: string,
-  tarOf: (files: readonly PackageFile[]) => Buffer,
-): Promise<RuntimeArchive | string> {
+export async function foreignRuntime(stateDir: string, architecture: string): Promise<RuntimeArchive | string> {
   const wanted = FOREIGN[architecture]
   if (wanted === undefined) return `none is known for ${architecture}`
   const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDir), 'runtimes'))
@@ -90,7 +87,7 @@ export async function foreignRuntime(
     if (digest !== wanted) return `the ${name} of this npm registry is not the one that was checked for this release`
     await runClient(['tar', '-xzf', file, '-C', work, 'package/bin/node'])
     const node = { path: 'node', mode: 0o700, bytes: readFileSync(join(work, 'package/bin/node')) }
-    await keep([node], dir, note, tarOf)
+    await keep([node], dir, note)
     return archiveOf(dir, note, architecture)
   } finally {
     rmSync(work, { recursive: true, force: true })
@@ -105,12 +102,7 @@ function digestIn(note: string): string {
   return (JSON.parse(readFileSync(note, 'utf8')) as { digest: string }).digest
 }
 
-async function keep(
-  files: readonly PackageFile[],
-  dir: string,
-  note: string,
-  tarOf: (files: readonly PackageFile[]) => Buffer,
-): Promise<void> {
+async function keep(files: readonly PackageFile[], dir: string, note: string): Promise<void> {
   const hash = createHash('sha256')
   for (const { path, bytes } of files) hash.update(`${path} ${bytes.length}\n`).update(bytes)
   const digest = hash.digest('hex')

@@ -5,6 +5,7 @@ import { dirname, join, relative } from 'node:path'
 import { distFile, ownVersion } from './file.js'
 
 export interface PackageFile {
+  /** Relative, with `/`. */
   readonly path: string
   readonly mode: number
   readonly bytes: Uint8Array

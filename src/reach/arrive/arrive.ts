@@ -6,11 +6,11 @@ import { ShellError } from '../../contract/errors.js'
 import type { ReachOptions } from '../../contract/place.js'
 import { within } from '../../engine/services/within.js'
 import { startClient, type Client, type ClientEnd } from '../../os/process/client.js'
+import { TAR_END, tarOf } from '../../os/package/archive.js'
 import { builtAt, builtPackage, farFiles, helperPlatforms, type PackageFile } from '../../os/package/shipment.js'
 import { foreignRuntime, ownRuntime, type RuntimeArchive } from '../../os/package/runtime-archive.js'
 import type { OpenLink } from '../near/link.js'
 import { lastWords, type Place } from '../places/place.js'
-import { TAR_END, tarOf } from './archive.js'
 import { createLines } from './lines.js'
 import { arrivalScript, BOOT } from './script.js'
 
@@ -38,12 +38,12 @@ const OLDEST_NODE = [20, 19] as const
 export async function arrive(arrival: Arrival, lookMs: number): Promise<OpenLink> {
   const use = arrival.reach.runtime ?? 'auto'
   const mayUseOurs = use === 'auto' || use === 'send'
-  const known = mayUseOurs ? await ownRuntime(arrival.stateDir, { make: use === 'send', tarOf }) : null
+  const known = mayUseOurs ? await ownRuntime(arrival.stateDir, { make: use === 'send' }) : null
   const link = await attempt(arrival, known, lookMs)
   if (!('needs' in link)) return link
   // Packing or fetching a runtime takes seconds, so it is done for the first place that needs one.
-  const own = link.needs === process.arch && (await ownRuntime(arrival.stateDir, { make: true, tarOf }))
-  const made = own || (await foreignRuntime(arrival.stateDir, link.needs, tarOf))
+  const own = link.needs === process.arch && (await ownRuntime(arrival.stateDir, { make: true }))
+  const made = own || (await foreignRuntime(arrival.stateDir, link.needs))
   const second = typeof made === 'string' ? made : await attempt(arrival, made, lookMs)
   if (typeof second !== 'string' && !('needs' in second)) return second
   throw unfit(
@@ -140,7 +140,7 @@ async function nextWords(
   try {
     for (;;) {
       const line = await Promise.race([lines.next(), end, late])
-      if (line === 'late') throw unreachable(place, await unanswered(client, ms, () => noise || lines.unfinished))
+      if (line === 'late') throw failure(place, await unanswered(client, ms, () => noise || lines.unfinished), 'retry')
       if (typeof line === 'object')
         throw failure(place, { ...line.ended, stderr: `${line.ended.stderr.trimEnd()}\n${noise}` })
       // Behind what a profile printed without a newline.
@@ -201,27 +201,18 @@ function refusedBy(place: Place, why: string, about: string): ShellError {
   }
 }
 
+const FAILURES = {
+  refused: ['PLACE_REFUSED', 'refused the connection'],
+  gone: ['PLACE_GONE', 'is not there'],
+  full: ['PLACE_FULL', 'has no room'],
+  retry: ['PLACE_UNREACHABLE', 'cannot be reached'],
+} as const
+
 /** What the end of a client means before there was a link. */
-export function failure(place: Place, end: ClientEnd): ShellError {
-  const said = lastLine(end)
-  switch (place.judge(end)) {
-    case 'refused':
-      return new ShellError('PLACE_REFUSED', `${place.url} refused the connection: ${said}`, place.hint(end))
-    case 'gone':
-      return new ShellError('PLACE_GONE', `${place.url} is not there: ${said}`, place.hint(end))
-    case 'full':
-      return new ShellError('PLACE_FULL', `${place.url} has no room: ${said}`, place.hint(end))
-    default:
-      return unreachable(place, end)
-  }
-}
-
-function unreachable(place: Place, end: ClientEnd): ShellError {
-  return new ShellError('PLACE_UNREACHABLE', `${place.url} cannot be reached: ${lastLine(end)}`, place.hint(end))
-}
-
-function lastLine({ stderr, code, signal }: ClientEnd): string {
-  return lastWords(stderr, 3) || `the client ended (${signal ?? code ?? 'not started'})`
+function failure(place: Place, end: ClientEnd, judgement = place.judge(end)): ShellError {
+  const [code, what] = FAILURES[judgement]
+  const said = lastWords(end.stderr, 3) || `the client ended (${end.signal ?? end.code ?? 'not started'})`
+  return new ShellError(code, `${place.url} ${what}: ${said}`, place.hint(end))
 }
 
 function unfit(place: Place, what: string, hint = 'See docs/remote.md for what a place needs.'): ShellError {

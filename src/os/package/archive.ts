@@ -1,11 +1,5 @@
 /** Tar archives in memory, in the form that every tar reads (ustar). */
-
-export interface ArchiveFile {
-  /** Relative, with `/`. */
-  readonly path: string
-  readonly mode: number
-  readonly bytes: Uint8Array
-}
+import type { PackageFile } from './shipment.js'
 
 const BLOCK = 512
 export const TAR_END = Buffer.alloc(2 * BLOCK)
@@ -14,7 +8,7 @@ export const TAR_END = Buffer.alloc(2 * BLOCK)
  * The entries without the end of the archive: archives may follow each other, and the last one
  * is followed by `TAR_END`.
  */
-export function tarOf(files: readonly ArchiveFile[]): Buffer {
+export function tarOf(files: readonly PackageFile[]): Buffer {
   const folders = new Set<string>()
   for (const { path } of files)
     for (let at = path.indexOf('/'); at > 0; at = path.indexOf('/', at + 1)) folders.add(path.slice(0, at + 1))
