@@ -25,22 +25,19 @@ export function frame(kind: string, payload: Uint8Array | string): Buffer {
 
 let pieces = 0
 
-/** Said before anything is sent: the other side would close the link, and the next one, for as long as it is tried. */
-function tooLong(bytes: number): ShellError {
-  return new ShellError(
-    'BAD_REQUEST',
-    `${Math.round(bytes / 1e6)} MB are more than one message to another place can carry (128 MB)`,
-    'Nothing of it was sent. Bring it there as a file, or in parts.',
-  )
-}
-
 /** One message as one frame, or as pieces under a number of their own and a last one that says what they make. */
 export function framesOf(kind: string, payload: string): Buffer[] {
   // Most messages are short: their length in characters is enough to know it.
   if (payload.length * 3 < PIECE_BYTES) return [frame(kind, payload)]
   const bytes = Buffer.from(payload)
   if (bytes.length <= PIECE_BYTES) return [frame(kind, bytes)]
-  if (bytes.length > MAX_MESSAGE_BYTES) throw tooLong(bytes.length)
+  // Before anything is sent: the other side would close the link, and the next one, for as long as it is tried.
+  if (bytes.length > MAX_MESSAGE_BYTES)
+    throw new ShellError(
+      'BAD_REQUEST',
+      `${Math.round(bytes.length / 1e6)} MB are more than one message to another place can carry (128 MB)`,
+      'Nothing of it was sent. Bring it there as a file, or in parts.',
+    )
   pieces = (pieces + 1) % 0xffff_ffff
   const frames: Buffer[] = []
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {

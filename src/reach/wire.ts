@@ -99,11 +99,6 @@ export class Wire {
     )
   }
 
-  /** True when the other side takes bytes more slowly than they come. */
-  get crowded(): boolean {
-    return this.#output.writableNeedDrain
-  }
-
   close(): void {
     if (this.#riding.length > 0) this.#flush()
     this.closed = true
@@ -135,7 +130,8 @@ export class Wire {
         if (this.closed) return
         this.#write(each)
         await new Promise<void>((resolve) => {
-          if (!this.crowded) return void setImmediate(resolve)
+          // True when the other side takes bytes more slowly than they come.
+          if (!this.#output.writableNeedDrain) return void setImmediate(resolve)
           const goOn = (): void => {
             for (const event of ['drain', 'close']) this.#output.off(event, goOn)
             resolve()

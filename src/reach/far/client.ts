@@ -40,19 +40,22 @@ const SNAPSHOT_BYTES = 64 * 1024
 /** News that near has not confirmed; of more than this the oldest are dropped. */
 const MAX_NEWS = 10_000
 
-interface FarCall {
-  readonly id: number
-  /** Null where near says that its caller cannot withdraw it. */
-  readonly stop: AbortController | null
-  live: LiveOutput | null
-  handle: RunHandle | null
-  attachment: Attachment | null
-  newId: string
+class FarCall {
+  live: LiveOutput | null = null
+  handle: RunHandle | null = null
+  attachment: Attachment | null = null
+  newId = ''
   /** Stops that came before there was anything to stop. */
-  early: StopMessage[]
-  result: ResultMessage | null
+  early: StopMessage[] = []
+  result: ResultMessage | null = null
   /** Resolves with the result. */
-  settled: Promise<void>
+  settled: Promise<void> = Promise.resolve()
+
+  /** `stop`: null where near says that its caller cannot withdraw it. */
+  constructor(
+    readonly id: number,
+    readonly stop: AbortController | null,
+  ) {}
 }
 
 export class FarClient {
@@ -64,7 +67,8 @@ export class FarClient {
   #wire: Wire | null = null
   #news: News[] = []
   #told = 0
-  #writesAudit = true
+  /** An entry of the audit log is written near. */
+  writesAudit = true
   readonly #garbage = new Garbage()
   #unlisten: (() => void) | null = null
   /** The client will not come back. */
@@ -74,11 +78,6 @@ export class FarClient {
     this.id = id
     this.#engine = engine
     this.questions = new Questions((question) => this.#wire?.send('Q', question))
-  }
-
-  /** An entry of the audit log is written near. */
-  get writesAudit(): boolean {
-    return this.#writesAudit
   }
 
   get isConnected(): boolean {
@@ -93,7 +92,7 @@ export class FarClient {
   /** A link of this client is up; gives the pending calls that have begun. */
   connect(wire: Wire, hello: Hello): readonly number[] {
     this.#wire = wire
-    this.#writesAudit = hello.audit !== false
+    this.writesAudit = hello.audit !== false
     this.#heard(hello.heard)
     if (hello.events) this.listen()
     const pending = new Set(hello.pending.map(({ id }) => id))
@@ -199,17 +198,7 @@ export class FarClient {
     if (this.#calls.has(id)) return
     // A signal outlives its call in V8's eyes, and so does what it is given to: most runs have none.
     const isFinal = verb.endsWith('.run') && (args as VerbArgs).aborted === undefined
-    const call: FarCall = {
-      id,
-      stop: isFinal ? null : new AbortController(),
-      live: null,
-      handle: null,
-      attachment: null,
-      newId: '',
-      early: [],
-      result: null,
-      settled: Promise.resolve(),
-    }
+    const call = new FarCall(id, isFinal ? null : new AbortController())
     this.#calls.set(id, call)
     if (live) this.#show(call)
     if ((args as VerbArgs).aborted) call.stop?.abort()
