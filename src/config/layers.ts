@@ -76,13 +76,13 @@ function fromProject(
   file: string | null,
 ): Merged {
   const isUsers = from[0] !== 'default'
+  const extended = (more: readonly unknown[]): Merged => ({
+    value: [...(current as unknown[]), ...more],
+    changed: more.length > 0,
+    added: true,
+  })
   if (setting.project === 'override') return { value: given, changed: true, added: false }
-  if (setting.project === 'add')
-    return {
-      value: [...(current as unknown[]), ...(given as unknown[])],
-      changed: (given as unknown[]).length > 0,
-      added: true,
-    }
+  if (setting.project === 'add') return extended(given as unknown[])
   if (setting.project === 'within') {
     // Without roots of the user's own, `careful` means the working directory: a project may not
     // widen that beyond itself.
@@ -102,8 +102,7 @@ function fromProject(
     }
   if (setting.key === 'policy.rules') {
     // Where the user has a policy, a project's `allow` could answer a question that the user wanted to be asked.
-    const rules = (given as { decision?: string }[]).filter(({ decision }) => !userHasPolicy || decision !== 'allow')
-    return { value: [...(current as unknown[]), ...rules], changed: rules.length > 0, added: true }
+    return extended((given as { decision?: string }[]).filter((rule) => !userHasPolicy || rule.decision !== 'allow'))
   }
   return { value: protectedOfBoth(current as Protected | null, given as Protected), changed: true, added: isUsers }
 }
@@ -132,14 +131,14 @@ function within(
   isUsers: boolean,
   file: string | null,
 ): Merged {
-  if (!isUsers || users.length === 0) return { value: projects, changed: projects.length > 0, added: false }
-  const outside = projects.find((path) => !users.some((root) => isInside(real(path), real(root))))
-  if (outside)
+  const isWithin = (path: string): boolean => users.some((root) => isInside(real(path), real(root)))
+  const outside = isUsers && users.length > 0 ? projects.find((path) => !isWithin(path)) : undefined
+  if (outside !== undefined)
     throw badConfig(
       `${file}: ${setting.key} names ${outside}, which lies outside your own ${setting.key}`,
       `Your configuration allows: ${users.join(', ')}`,
     )
-  return { value: projects.length > 0 ? projects : users, changed: projects.length > 0, added: false }
+  return { value: projects, changed: projects.length > 0, added: false }
 }
 
 function real(path: string): string {

@@ -117,13 +117,13 @@ export function tightenedSetting(key: string, current: unknown, given: unknown):
     case 'sandbox.profile':
       return strictness(current as string, given as string) ? given : current
     case 'sandbox.network':
-      return indexOf(SANDBOX_NETWORKS, given) > indexOf(SANDBOX_NETWORKS, current) ? given : current
+      return laterOf(SANDBOX_NETWORKS, current, given)
     case 'sandbox.outside':
       return given === 'never' ? given : current
     case 'sandbox.try':
       return current === 'off' && given !== 'off' ? 'on' : current
     case 'sandbox.accept':
-      return indexOf(['always', 'ask', 'never'], given) > indexOf(['always', 'ask', 'never'], current) ? given : current
+      return laterOf(['always', 'ask', 'never'], current, given)
     case 'sandbox.limits': {
       const merged: Record<string, number> = { ...(current as Record<string, number>) }
       for (const [name, value] of Object.entries(given as Record<string, number>))
@@ -142,6 +142,6 @@ function strictness(current: string, given: string): boolean {
   return current === 'off' || (current === 'workspace' && (given === 'read-only' || given === 'strict'))
 }
 
-function indexOf(list: readonly string[], value: unknown): number {
-  return list.indexOf(value as string)
+function laterOf(list: readonly unknown[], current: unknown, given: unknown): unknown {
+  return list.indexOf(given) > list.indexOf(current) ? given : current
 }

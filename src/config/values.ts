@@ -4,26 +4,22 @@
 import { resolve } from 'node:path'
 import { badConfig, ShellError } from '../contract/errors.js'
 import type { Setting } from './setting.js'
-import { homeDirectory } from '../os/files/home.js'
 import { isRecord } from '../contract/attempt.js'
 
 /** Where a value was found, for messages; relative paths are resolved against `base`. */
 export interface Place {
   readonly name: string
   readonly base: string
-  readonly home?: string
+  readonly home: string
 }
 
 /** The value as it will be used: checked, paths absolute. */
 export function readValue(setting: Setting, value: unknown, place: Place): unknown {
-  const { type } = setting
+  const { type, min = 0, max = Number.MAX_SAFE_INTEGER } = setting
+  const isWhole = (one: unknown): boolean => Number.isInteger(one) && (one as number) >= min && (one as number) <= max
   if (type === 'boolean') return typeof value === 'boolean' ? value : wrong(setting, value, place, 'true or false')
-  if (type === 'number') {
-    const { min = 0, max = Number.MAX_SAFE_INTEGER } = setting
-    return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
-      ? value
-      : wrong(setting, value, place, `a whole number from ${min} to ${max}`)
-  }
+  if (type === 'number')
+    return isWhole(value) ? value : wrong(setting, value, place, `a whole number from ${min} to ${max}`)
   if (type === 'string') {
     if (typeof value !== 'string') return wrong(setting, value, place, 'a text')
     return !setting.choices || setting.choices.includes(value)
@@ -31,14 +27,10 @@ export function readValue(setting: Setting, value: unknown, place: Place): unkno
       : wrong(setting, value, place, `one of ${setting.choices.join(', ')}`)
   }
   if (type === 'path') return isText(value) ? absolute(value, place) : wrong(setting, value, place, 'a path')
-  if (type === 'numbers') {
-    const { min = 0, max = Number.MAX_SAFE_INTEGER } = setting
-    const isRight = (one: unknown): boolean =>
-      typeof one === 'number' && Number.isInteger(one) && one >= min && one <= max
-    return Array.isArray(value) && value.every(isRight)
+  if (type === 'numbers')
+    return Array.isArray(value) && value.every(isWhole)
       ? value
       : wrong(setting, value, place, `a list of whole numbers from ${min} to ${max}`)
-  }
   if (type === 'names' || type === 'paths') {
     if (!Array.isArray(value) || !value.every(isText)) return wrong(setting, value, place, 'a list of non-empty texts')
     return type === 'paths' ? value.map((path: string) => absolute(path, place)) : [...value]
@@ -88,7 +80,7 @@ export function readText(setting: Setting, text: string, place: Place): unknown 
 }
 
 function absolute(path: string, { base, home }: Place): string {
-  const expanded = path === '~' || path.startsWith('~/') ? (home ?? homeDirectory()) + path.slice(1) : path
+  const expanded = path === '~' || path.startsWith('~/') ? home + path.slice(1) : path
   return resolve(base, expanded)
 }
 
