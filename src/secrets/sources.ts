@@ -2,8 +2,6 @@
 import { namesOf, type SecretSource } from '../contract/secret.js'
 import { findTokens, type Token } from './deliver/tokens.js'
 
-export type { SecretSource } from '../contract/secret.js'
-
 /** Asks each source in turn; the first that knows the name wins. */
 export function firstOf(sources: readonly SecretSource[]): SecretSource {
   return {

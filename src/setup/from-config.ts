@@ -8,7 +8,7 @@ import type { Engine } from '../contract/engine.js'
 import { badConfig, ShellError } from '../contract/errors.js'
 import type { ReachOptions } from '../contract/place.js'
 import type { AskFunction, AutomationRule, Door } from '../contract/request.js'
-import { isSecretName } from '../contract/secret.js'
+import { isSecretName, type SecretSource } from '../contract/secret.js'
 import type { PolicyConfig } from '../guard/policy/policy.js'
 import { openAuditLog } from '../audit/log.js'
 import { withSpans } from '../audit/spans.js'
@@ -18,7 +18,6 @@ import { sandboxOf } from '../config/sandbox-rows.js'
 import { groupOf } from '../config/setting.js'
 import { findStateDirectory } from '../os/files/state-dir.js'
 import { UMASK_FIX, umaskNow } from '../os/files/umask.js'
-import type { SecretSource } from '../secrets/sources.js'
 import type { JobsReader } from '../engine/job/reader.js'
 import type { AuditSink } from '../engine/services/audit-sink.js'
 import type { AskpassRule, EngineLimits, EngineOptions } from '../engine/services/options.js'
@@ -132,7 +131,7 @@ function worldOf(values: LoadedConfig['values']): Pick<EngineOptions, 'loginShel
 }
 
 /** What these tools trust is the person's to say: a command that would say it is asked about. */
-function trustRules(values: LoadedConfig['values']): PolicyConfig['rules'] {
+function trustRules(values: LoadedConfig['values']): NonNullable<PolicyConfig['rules']> {
   const commands = [
     ...(values['env.direnv'] ? ['direnv allow', 'direnv permit', 'direnv grant'] : []),
     ...(values['env.mise'] ? ['mise trust', 'mise settings'] : []),
@@ -165,7 +164,7 @@ function checkUmask(): void {
 
 /** The guard's policy, compiled once here so that a mistake in it is told before anything runs. */
 async function policyOf({ values, isSet }: LoadedConfig): Promise<PolicyConfig | null> {
-  const trust = trustRules(values) ?? []
+  const trust = trustRules(values)
   if (trust.length === 0 && !['policy.preset', 'policy.rules', 'policy.protected', 'policy.roots'].some(isSet))
     return null
   const roots = values['policy.roots'] as readonly string[]

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { RefStore } from '../../src/secrets/ref-store.js'
-import { environmentSource, fetchValues, firstOf, type SecretSource } from '../../src/secrets/sources.js'
-import { findTokens, isSecretName } from '../../src/secrets/deliver/tokens.js'
+import { isSecretName, type SecretSource } from '../../src/contract/secret.js'
+import { environmentSource, fetchValues, firstOf } from '../../src/secrets/sources.js'
+import { findTokens } from '../../src/secrets/deliver/tokens.js'
 
 const text = (bytes: Uint8Array | undefined) => (bytes ? Buffer.from(bytes).toString() : undefined)
 

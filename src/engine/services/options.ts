@@ -2,7 +2,7 @@
 import type { AskFunction, AutomationRule, Door, ResourceLimits } from '../../contract/request.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { PolicyConfig } from '../../guard/policy/policy.js'
-import type { SecretSource } from '../../secrets/sources.js'
+import type { SecretSource } from '../../contract/secret.js'
 import type { SandboxOptions } from '../../contract/sandbox.js'
 import type { ReachOptions } from '../../contract/place.js'
 import type { DirectoryEnvOptions } from '../../os/user/directory-env.js'

@@ -4,8 +4,8 @@
  */
 import { createMasker, type Masker } from '../../secrets/mask/masker.js'
 import { RefStore } from '../../secrets/ref-store.js'
-import { namesOf } from '../../contract/secret.js'
-import { fetchValues, firstOf, type SecretSource } from '../../secrets/sources.js'
+import { namesOf, type SecretSource } from '../../contract/secret.js'
+import { fetchValues, firstOf } from '../../secrets/sources.js'
 import { findTokens, type Token } from '../../secrets/deliver/tokens.js'
 
 export class SecretStore {

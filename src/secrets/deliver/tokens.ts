@@ -4,8 +4,6 @@
  */
 import { SECRET_TOKEN, type TokenKind } from '../../contract/secret.js'
 
-export { isSecretName, type TokenKind } from '../../contract/secret.js'
-
 /** One reference in a command or in text, with its place as UTF-16 offsets: `text.slice(start, end) === token.text`. */
 export interface Token {
   readonly kind: TokenKind
