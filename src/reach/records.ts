@@ -33,9 +33,8 @@ const digestOf = (value: unknown): string =>
 
 export function recordsIn(stateDir: string) {
   const dir = ensurePrivateDirectory(join(ensurePrivateDirectory(stateDir), 'reach'))
-  const read = (file: string): object | null => {
-    return attempt(() => JSON.parse(readFileSync(join(dir, file), 'utf8')) as object, null)
-  }
+  const read = (file: string): object | null =>
+    attempt(() => JSON.parse(readFileSync(join(dir, file), 'utf8')) as object, null)
   const write = (file: string, value: object): void => replacePrivateFile(join(dir, file), JSON.stringify(value))
   /** What the first process has written; of several that come at once one is the first. */
   const remember = <T extends object>(file: string, fresh: T): T => {

@@ -46,9 +46,7 @@ const TRY_HINT =
 
 /** Which switch of this machine forbids user namespaces. */
 export function namespaceHint(): string {
-  const value = (path: string): string | null => {
-    return attempt(() => readFileSync(path, 'utf8').trim(), null)
-  }
+  const value = (path: string): string | null => attempt(() => readFileSync(path, 'utf8').trim(), null)
   if (value('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1')
     return 'AppArmor forbids user namespaces here: install the profile from docs/sandbox.md (sudo apparmor_parser -r), or `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`.'
   if (value('/proc/sys/kernel/unprivileged_userns_clone') === '0')
