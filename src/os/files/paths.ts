@@ -1,9 +1,10 @@
 /** Checks a working directory before anything starts: four different things can be wrong with it, and each is said. */
-import { accessSync, constants, realpathSync, statSync } from 'node:fs'
+import { constants, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import { attempt } from '../../contract/attempt.js'
 import { isInside } from '../../contract/names/inside.js'
+import { mayAccess } from './quietly.js'
 
 /** Where a path of a command is looked at: in its room, where that shows other files than this machine. */
 export type Seen = (path: string) => string
@@ -34,11 +35,7 @@ export function checkDirectory(
   }
   if (!stat.isDirectory())
     throw new ShellError('CWD_NOT_DIRECTORY', `Not a directory: ${cwd}`, 'Pass a directory as cwd, not a file.')
-  try {
-    accessSync(seen(cwd), constants.X_OK)
-  } catch {
-    throw notAccessible(cwd)
-  }
+  if (!mayAccess(seen(cwd), constants.X_OK)) throw notAccessible(cwd)
   if (roots?.every((root) => !isInside(realOr(cwd), root)))
     throw new ShellError(
       'CWD_OUTSIDE_ROOT',

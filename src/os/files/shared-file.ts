@@ -14,16 +14,21 @@ const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW, O_WRONLY, O_CREAT, O_EXCL } = constant
  * `none`: no name on the way is one, so the path must be canonical.
  */
 export function readRegular(path: string, maxBytes: number, links: 'refuse' | 'none' | 'follow'): Buffer | null {
-  let fd = -1
-  try {
-    fd = openSync(path, O_RDONLY | O_NONBLOCK | (links === 'follow' ? 0 : O_NOFOLLOW))
+  const read = (fd: number): Buffer | null => {
     if (links === 'none' && readlinkSync(`/proc/self/fd/${fd}`) !== path) return null
     const facts = fstatSync(fd)
     return facts.isFile() && facts.size <= maxBytes ? readFileSync(fd) : null
-  } catch {
-    return null
+  }
+  return attempt(() => whileOpen(path, O_RDONLY | O_NONBLOCK | (links === 'follow' ? 0 : O_NOFOLLOW), read), null)
+}
+
+/** What `use` gives for a file that is open only so long; `mode` is that of a new one. */
+export function whileOpen<T>(path: string, flags: number, use: (fd: number) => T, mode = 0o600): T {
+  const fd = openSync(path, flags, mode)
+  try {
+    return use(fd)
   } finally {
-    if (fd >= 0) closeSync(fd)
+    closeSync(fd)
   }
 }
 

@@ -20,6 +20,7 @@ import { ShellError } from '../../contract/errors.js'
 import { ensurePrivateDirectory } from '../files/state-dir.js'
 import { attempt } from '../../contract/attempt.js'
 import { namesIn } from '../files/quietly.js'
+import { whileOpen } from '../files/shared-file.js'
 
 /** What an id may look like: every dialect's form, and nothing that could leave the directory. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
@@ -110,12 +111,10 @@ export function removeLeftAside(stateDir: string): void {
 
 /** A small file that must not be there yet, and never through a link. */
 export function writeNew(file: string, ...parts: readonly Uint8Array[]): void {
-  const fd = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
-  try {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+  whileOpen(file, flags, (fd) => {
     for (const part of parts) for (let at = 0; at < part.length;) at += writeSync(fd, part, at)
-  } finally {
-    closeSync(fd)
-  }
+  })
 }
 
 /** The text of a small file, or null; never through a link, never more than it may hold. */

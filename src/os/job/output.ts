@@ -4,6 +4,8 @@
  */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { attempt } from '../../contract/attempt.js'
+import { whileOpen } from '../files/shared-file.js'
 import { readEndRecord, type EndRecord } from './record.js'
 
 /** Which file a stream is stored in: a merged stream, a terminal and stdout share the name that people look for. */
@@ -72,20 +74,11 @@ function layoutOf(dir: string, name: OutputName, end: EndRecord | null): Layout 
   const stored = end && name !== 'late.log' ? (name === 'output.log' ? end.out : end.err) : null
   if (!stored) return growingLayout(dir, name)
   const file = join(dir, name)
-  const kept = stored.pieces.map(({ start, size, at }, index): Piece => ({
-    start,
-    size,
-    places:
-      index === 0 && start === 0
-        ? [
-            { file, at },
-            { file: `${file}.0`, at: 0 },
-          ]
-        : [
-            { file: `${file}.${start}`, at: 0 },
-            { file, at },
-          ],
-  }))
+  const kept = stored.pieces.map(({ start, size, at }, index): Piece => {
+    const joined = { file, at }
+    const segment = { file: `${file}.${start}`, at: 0 }
+    return { start, size, places: index === 0 && start === 0 ? [joined, segment] : [segment, joined] }
+  })
   if (stored.last.length > 0)
     kept.push({ start: stored.total - stored.last.length, size: stored.last.length, places: [], bytes: stored.last })
   if (name !== 'output.log') return { pieces: kept, total: stored.total }
@@ -180,16 +173,10 @@ function readPiece(piece: Piece, from: number, count: number): Uint8Array {
 
 /** The end of a file as text; empty when it cannot be read. */
 export function lastBytes(file: string, count: number): string {
-  try {
-    const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW)
-    try {
-      const { size } = fstatSync(fd)
-      const bytes = Buffer.alloc(Math.min(count, size))
-      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, Math.max(0, size - count)))
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    return ''
+  const read = (fd: number): string => {
+    const { size } = fstatSync(fd)
+    const bytes = Buffer.alloc(Math.min(count, size))
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, Math.max(0, size - count)))
   }
+  return attempt(() => whileOpen(file, constants.O_RDONLY | constants.O_NOFOLLOW, read), '')
 }

@@ -2,12 +2,12 @@
  * Talks to the keeper of a running job about its terminal and its input, from any process,
  * through the files of the job.
  */
-import { appendFileSync, closeSync, constants, openSync, readFileSync, unlinkSync } from 'node:fs'
+import { appendFileSync, constants, readFileSync, unlinkSync } from 'node:fs'
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import { attempt, parseRecord } from '../../contract/attempt.js'
 import type { SendOptions } from '../../contract/job.js'
-import { readRegular } from '../files/shared-file.js'
+import { readRegular, whileOpen } from '../files/shared-file.js'
 import { pause } from '../process/clock.js'
 import { isAlive } from '../process/proc.js'
 import { fieldsIn } from '../helper/frames.js'
@@ -93,14 +93,7 @@ export function noteInput(dir: string, note: InputNote): void {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
   const line = `${JSON.stringify({ at: Date.now(), ...note })}\n`
   // A full disk costs the note, not the input.
-  attempt(() => {
-    const fd = openSync(join(dir, 'input.jsonl'), flags, 0o600)
-    try {
-      appendFileSync(fd, line)
-    } finally {
-      closeSync(fd)
-    }
-  })
+  attempt(() => whileOpen(join(dir, 'input.jsonl'), flags, (fd) => appendFileSync(fd, line)))
 }
 
 /** All notes so far; torn lines are left out. */

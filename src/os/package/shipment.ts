@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
+import { attempt } from '../../contract/attempt.js'
 import { distFile, ownVersion } from './file.js'
 
 export interface PackageFile {
@@ -59,16 +60,15 @@ export function farFiles(dist: string): PackageFile[] {
 }
 
 function terminalFiles(): PackageFile[] {
-  try {
+  // Screens are done without where it is not installed.
+  return attempt(() => {
     const root = dirname(createRequire(import.meta.url).resolve('@xterm/headless/package.json'))
     return ['package.json', 'lib-headless/xterm-headless.js'].map((name) => ({
       path: `node_modules/@xterm/headless/${name}`,
       mode: 0o600,
       bytes: readFileSync(join(root, name)),
     }))
-  } catch {
-    return [] // Screens are done without where it is not installed.
-  }
+  }, [])
 }
 
 /** Which architectures the native helper was built for. */

@@ -111,16 +111,15 @@ function watchedBy(pid: number, kind: Kind, args: readonly number[]): number[] {
 
 function memoryOf(pid: number, address: number, length: number): Buffer | null {
   if (length <= 0 || address === 0) return null
-  const fd = attempt(() => openSync(`/proc/${pid}/mem`, 'r'), null)
-  if (fd === null) return null
-  try {
-    const bytes = Buffer.alloc(length)
-    return bytes.subarray(0, readSync(fd, bytes, 0, length, address))
-  } catch {
-    return null
-  } finally {
-    closeSync(fd)
-  }
+  return attempt(() => {
+    const fd = openSync(`/proc/${pid}/mem`, 'r')
+    try {
+      const bytes = Buffer.alloc(length)
+      return bytes.subarray(0, readSync(fd, bytes, 0, length, address))
+    } finally {
+      closeSync(fd)
+    }
+  }, null)
 }
 
 /** `running`, or the number of the call and its arguments in hexadecimal. */

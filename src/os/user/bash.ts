@@ -83,12 +83,9 @@ function isRecent(version: string): boolean {
 async function knownVersion(path: string, memory: string): Promise<string | null> {
   const { dev, ino, size, mtimeMs, ctimeMs } = statSync(path)
   const file = [path, dev, ino, size, mtimeMs, ctimeMs].join(' ')
-  try {
-    const [known, version] = readPrivateFile(memory)?.split('\n') ?? []
-    if (known === file && version) return version
-  } catch {
-    // Damaged, or not private: it is asked, and written anew.
-  }
+  // What is damaged, or not private, is asked and written anew.
+  const [known, kept] = attempt(() => readPrivateFile(memory)?.split('\n')) ?? []
+  if (known === file && kept) return kept
   const version = await bashVersion(path)
   // On a full or read-only disk bash is asked again the next time.
   if (version) attempt(() => replacePrivateFile(memory, `${file}\n${version}\n`))

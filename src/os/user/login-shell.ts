@@ -80,10 +80,8 @@ const START_FILES = [
 function filesOf(home: string): string {
   return START_FILES.map((name) => (name.startsWith('/') ? name : join(home, name)))
     .flatMap((file) => {
-      return attempt(() => {
-        const { mtimeMs, size } = statSync(file)
-        return [`${file} ${mtimeMs} ${size}`]
-      }, [])
+      const stat = attempt(() => statSync(file))
+      return stat ? [`${file} ${stat.mtimeMs} ${stat.size}`] : []
     })
     .join('\n')
 }
