@@ -110,21 +110,15 @@ function sideOf(type = '-', mode = '0', size = '0', target: string): ChangedFile
 
 /** The bytes as text; what is no UTF-8, and what a terminal would act on, as `\xNN`. */
 export function shownPath(bytes: string): string {
-  const valid = /^[\x20-\x7e]*$/.test(bytes) ? bytes : null
-  if (valid !== null) return valid.replaceAll('\\', '\\\\')
+  if (/^[\x20-\x7e]*$/.test(bytes)) return bytes.replaceAll('\\', '\\\\')
   return bytes
     .replaceAll('\\', '\\\\')
     .replace(/[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[^]/g, (part) => {
       if (part.length === 1) return /[\x20-\x7e]/.test(part) ? part : escaped(part)
-      try {
-        const text = decodeURIComponent([...part].map((one) => `%${hex(one)}`).join(''))
-        return /[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]/u.test(text) &&
-          !/[\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(text)
-          ? text
-          : escaped(part)
-      } catch {
-        return escaped(part)
-      }
+      const text = attempt(() => decodeURIComponent([...part].map((one) => `%${hex(one)}`).join('')), '')
+      const isSeen =
+        /[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]/u.test(text) && !/[\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.test(text)
+      return isSeen ? text : escaped(part)
     })
 }
 

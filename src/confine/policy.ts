@@ -264,11 +264,7 @@ function isThere(path: string, writable: readonly string[], hidden: readonly str
 function inOrder(items: readonly Item[]): Item[] {
   const views = items.filter(({ kind }) => kind === 'view' || kind === 'blank')
   const rest = items.filter(({ kind }) => kind !== 'view' && kind !== 'blank')
-  const seen = new Set<string>()
-  const once = rest.filter(({ kind, path }) => {
-    const key = `${kind} ${path}`
-    return !seen.has(key) && seen.add(key)
-  })
+  const once = [...new Map(rest.map((item) => [`${item.kind} ${item.path}`, item])).values()]
   const order = (a: Item, b: Item): number =>
     depthOf(a.path) - depthOf(b.path) ||
     SAME_DEPTH.indexOf(a.kind) - SAME_DEPTH.indexOf(b.kind) ||

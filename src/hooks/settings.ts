@@ -44,23 +44,23 @@ export function settingsFile(
 
 /** Plans the change; `apply` makes it. */
 export function install(place: SettingsPlace, command: string): SettingsChange {
-  const { host, name, file } = place
+  const { host, file } = place
   const before = readText(file)
   const wanted = host.settings.entries(command).map(({ entry }) => entry)
   if (JSON.stringify(ownEntries(place)) === JSON.stringify(wanted)) return { file, what: 'already there', text: before }
-  const base = before === null ? freshText(host) : withoutEntries(before, host, name, file)
+  const base = before === null ? freshText(host) : withoutEntries(before, place)
   return { file, what: 'installed', text: edit(file, () => withEntries(base, host, command)) }
 }
 
 export function uninstall(place: SettingsPlace, command: string): SettingsChange {
-  const { host, name, file } = place
+  const { host, file } = place
   const before = readText(file)
   if (before === null || !isInstalled(place)) return { file, what: 'not there', text: before }
   // Unchanged since the installation: exactly what was there before it, also when that was no file.
   const original = readText(backupOf(file))
   if (withEntries(original ?? freshText(host), host, command) === before)
     return { file, what: 'removed', text: original }
-  return { file, what: 'removed', text: withoutEntries(before, host, name, file) }
+  return { file, what: 'removed', text: withoutEntries(before, place) }
 }
 
 /** The command of the installed hook; null where there is none. */
@@ -111,7 +111,7 @@ export function apply({ file, what, text }: SettingsChange): void {
   if (what === 'removed') rmSync(backup, { force: true })
 }
 
-function withoutEntries(text: string, host: HookHost, name: HookHostName, file: string): string {
+function withoutEntries(text: string, { host, name, file }: SettingsPlace): string {
   if (text.trim() === '') return text
   return edit(file, () =>
     host.settings

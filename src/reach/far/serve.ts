@@ -11,6 +11,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { attempt } from '../../contract/attempt.js'
 import type { Engine } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
 import type { AuditEntry } from '../../engine/services/audit-sink.js'
@@ -257,7 +258,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
   void settings.failed?.then(async (error) => {
     for (const client of clients.values()) client.failed(String(error).slice(0, MAX_FAILURE))
     const sent = Promise.all([...clients.values()].map((client) => client.sent))
-    await Promise.race([sent, new Promise((next) => setTimeout(next, TOLD_MS))])
+    await within(sent, TOLD_MS)
     fail(error)
   })
   const server = createServer(meet)
@@ -287,11 +288,7 @@ function hereAndNow(engine: Engine): Omit<Welcome, 'build' | 'isKnown' | 'begun'
 
 /** A home that cannot be written (a read-only root, a uid without one) costs nothing but its own memory. */
 function stateDirectoryHere(baseDir: string): string {
-  try {
-    return ensurePrivateDirectory(stateDirectory())
-  } catch {
-    return ensurePrivateDirectory(join(baseDir, 'state'))
-  }
+  return attempt(() => ensurePrivateDirectory(stateDirectory())) ?? ensurePrivateDirectory(join(baseDir, 'state'))
 }
 
 /** The first line of stdin, without what follows it. */

@@ -1,4 +1,5 @@
 /** A foreground call elsewhere as its caller holds it: output as it comes, the outcome, and the means to stop it. */
+import { attempt } from '../../contract/attempt.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { ByteChunk, OutputChunk, StreamName } from '../../contract/output.js'
 import type { RunRequest } from '../../contract/request.js'
@@ -138,13 +139,8 @@ export class NearRun implements LiveCall {
     if (!this.#onOutput && !this.#iterated && this.#followers.size === 0) return void (this.#onBytes || confirm())
     const text = Buffer.from(raw.bytes).toString('utf8')
     const chunk = this.#withGap({ stream: raw.stream, offset: raw.offset, text })
-    if (this.#onOutput) {
-      try {
-        this.#onOutput(chunk)
-      } catch {
-        // A listener's mistake must not end the command it listens to.
-      }
-    }
+    // A listener's mistake must not end the command it listens to.
+    attempt(() => this.#onOutput?.(chunk))
     for (const follow of this.#followers) follow(chunk)
     const done = this.#onBytes ? (): void => {} : confirm
     if (!this.#iterated) return done()
