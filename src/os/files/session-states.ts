@@ -1,9 +1,9 @@
 /** The saved states of named sessions: one private file each, replaced in one step. The only owner of their names. */
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ShellError } from '../../contract/errors.js'
 import { ensurePrivateDirectory } from './state-dir.js'
-import { namesIn, removeQuietly } from './quietly.js'
+import { filesIn, removeQuietly } from './quietly.js'
 
 const ENDS_WITH = '.state'
 
@@ -15,12 +15,9 @@ export interface SavedSession {
 }
 
 export function savedSessions(stateDir: string): SavedSession[] {
-  return namesIn(join(stateDir, 'sessions'))
-    .filter((name) => name.endsWith(ENDS_WITH) && !name.startsWith('.'))
-    .flatMap((file) => {
-      const stat = statSync(join(stateDir, 'sessions', file), { throwIfNoEntry: false })
-      return stat ? [{ name: file.slice(0, -ENDS_WITH.length), savedAt: stat.mtimeMs, bytes: stat.size }] : []
-    })
+  return filesIn(join(stateDir, 'sessions'), ENDS_WITH)
+    .filter(({ name }) => !name.startsWith('.'))
+    .map(({ name, size, changedAt }) => ({ name: name.slice(0, -ENDS_WITH.length), savedAt: changedAt, bytes: size }))
     .sort((a, b) => b.savedAt - a.savedAt)
 }
 

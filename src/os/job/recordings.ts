@@ -1,9 +1,10 @@
 /** The recordings of sessions: where they stand, which there are, and which are too old or too many. */
-import { rmSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { namesIn } from '../files/quietly.js'
+import { filesIn } from '../files/quietly.js'
 
 const FOLDER = 'recordings'
+const ENDING = '.cast'
 /** Names of files end at 255 bytes. */
 const LONGEST_NAME = 180
 
@@ -12,7 +13,7 @@ export function recordingsDirectory(stateDir: string): string {
 }
 
 export function recordingName({ engine, session }: { engine: string; session: string }): string {
-  return `${engine}.${encodeURIComponent(session).slice(0, LONGEST_NAME)}.cast`
+  return `${engine}.${encodeURIComponent(session).slice(0, LONGEST_NAME)}${ENDING}`
 }
 
 /** Of a session, latest first; without an engine those of all engines that had a session of that name. */
@@ -21,7 +22,7 @@ export function recordingsOf(
   { session, engine = null }: { readonly session: string; readonly engine?: string | null },
 ): string[] {
   const ending = recordingName({ engine: '', session })
-  return all(stateDir)
+  return filesIn(recordingsDirectory(stateDir), ENDING)
     .filter(({ name }) => name.endsWith(ending) && (engine === null || name === `${engine}${ending}`))
     .map(({ path }) => path)
     .reverse()
@@ -29,24 +30,11 @@ export function recordingsOf(
 
 /** The oldest go first. Files that cannot be removed are left for the next time. */
 export function sweepRecordings(stateDir: string, limits: { keepMs: number; totalBytes: number }): void {
-  const files = all(stateDir)
+  const files = filesIn(recordingsDirectory(stateDir), ENDING)
   let total = files.reduce((sum, { size }) => sum + size, 0)
   for (const { path, size, changedAt } of files) {
     if (Date.now() - changedAt < limits.keepMs && total <= limits.totalBytes) return
     rmSync(path, { force: true })
     total -= size
   }
-}
-
-/** Oldest first. */
-function all(stateDir: string): { name: string; path: string; size: number; changedAt: number }[] {
-  const dir = recordingsDirectory(stateDir)
-  return namesIn(dir)
-    .filter((name) => name.endsWith('.cast'))
-    .flatMap((name) => {
-      const path = join(dir, name)
-      const stat = statSync(path, { throwIfNoEntry: false })
-      return stat ? [{ name, path, size: stat.size, changedAt: stat.mtimeMs }] : []
-    })
-    .sort((a, b) => a.changedAt - b.changedAt)
 }
