@@ -107,7 +107,7 @@ export class Answers {
   async #mayNotGo(name: string, call: PendingCall | null): Promise<string | null> {
     const bound = this.#settings.options.reach?.secrets ?? []
     if (bound.includes('*') || bound.includes(name) || this.#allowed.has(name)) return null
-    const request = call && requests.get(call)
+    const request = call?.request
     if (!request) return ''
     const reason = `the secret ${name} would be sent to ${this.#settings.url} for the first time`
     const cwd = request.cwd ?? ''
@@ -154,7 +154,7 @@ export class Answers {
   async #approval(question: Question & { ask: 'approval' }): Promise<Decided> {
     const { url } = this.#settings
     const call = this.#settings.calls.get(question.call)
-    const request = call && requests.get(call)
+    const request = call?.request
     if (!call || !request) {
       this.#settings.onRefused(`${url} asked for an approval of a call that is not open`)
       return NO
@@ -169,13 +169,6 @@ export class Answers {
     const verdict = own.decision === 'ask' ? own : askVerdict(own, question.rule ?? 'ask', reason)
     return this.#decide(call, request, question, verdict)
   }
-}
-
-/** Requests with their functions stay here; they are found again by their call. */
-const requests = new WeakMap<PendingCall, RunRequest>()
-
-export function rememberRequest(call: PendingCall, request: RunRequest): void {
-  requests.set(call, request)
 }
 
 function namedIn(call: PendingCall, token: string): boolean {

@@ -32,7 +32,7 @@ import { secretsFace } from '../../engine/secrets-face.js'
 import { BadFrame } from '../frames.js'
 import { errorFromWire, pack, type Question, type Welcome, type WireError } from '../messages.js'
 import type { KnownSessions } from '../records.js'
-import { Answers, rememberRequest } from './answers.js'
+import { Answers } from './answers.js'
 import { Calls } from './calls.js'
 import { createDesk } from './desk.js'
 import { Endings, lossError } from './endings.js'
@@ -189,10 +189,10 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     verb: string,
     args: Record<string, unknown> = {},
     signal?: AbortSignal,
-    request?: RunRequest,
+    request: RunRequest | null = null,
   ): Promise<T> => {
     const begun = begin(verb, { ...args, ...(signal?.aborted ? { aborted: true } : {}) })
-    if (request) rememberRequest(begun, request)
+    begun.request = request
     if (!signal) return answer(begun)
     const abort = (): void => calls.order(begun, { how: 'abort' })
     signal.addEventListener('abort', abort, { once: true })
@@ -224,7 +224,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
       begin(listener, live) {
         session?.use()
         const begun = begin(verb, args, listener, live)
-        rememberRequest(begun, request)
+        begun.request = request
         return begun
       },
       order: (each, order) => calls.order(each, order),
@@ -265,7 +265,7 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
   const begun = async (verb: string, request: StartRequest): Promise<{ job: Job } | { outcome: Outcome }> => {
     checkRequest(request, limits)
     const pending = begin(verb, { ...requestArgs(request), ...(request.newId ? { newId: request.newId() } : {}) })
-    rememberRequest(pending, request)
+    pending.request = request
     const { job, outcome } = await answer<{ job: string; outcome?: Outcome }>(pending)
     return outcome ? { outcome } : { job: nearJob(job, jobWire) }
   }

@@ -1,6 +1,7 @@
 /** One call on its way: what was said, what is heard of it, and the promises of its end. */
 import type { ShellError } from '../../contract/errors.js'
 import type { ByteChunk } from '../../contract/output.js'
+import type { RunRequest } from '../../contract/request.js'
 import {
   errorFromWire,
   type CallMessage,
@@ -39,6 +40,8 @@ export interface PendingCall {
   /** As a model reads it. */
   readonly name: string
   readonly message: CallMessage
+  /** With its functions, which stay here: what a person is shown where the place asks about the call. */
+  request: RunRequest | null
   readonly listener: CallListener
   readonly result: Promise<unknown>
   /** The result whenever it comes, also after the caller was told that the link is down. */
@@ -71,6 +74,7 @@ export function makeCall(name: string, message: CallMessage, listener: CallListe
     id: message.id,
     name,
     message,
+    request: null,
     listener,
     result,
     late,
