@@ -124,13 +124,7 @@ const INTERPRETERS: readonly {
 
 /** Looks at the dequoted words of one simple command (`\ue000` is an expansion, `\ue001` a token). */
 export function findCodePlaces(words: readonly string[]): CodePlaces {
-  const places = {
-    code: new Set<number>(),
-    names: new Set<number>(),
-    numbers: new Set<number>(),
-    make: new Set<number>(),
-    stdin: false,
-  }
+  const places: Places = { code: new Set(), names: new Set(), numbers: new Set(), make: new Set(), stdin: false }
   const first = words.findIndex((word) => !/^[A-Za-z_]\w*(?:\[\])?\+?=/.test(word))
   if (first < 0) return places
   const isWrapped = WRAPPERS.has(baseName(words[first] ?? ''))
@@ -138,14 +132,12 @@ export function findCodePlaces(words: readonly string[]): CodePlaces {
     const name = baseName(words[at] ?? '')
     // Behind a wrapper any later word may be the program; `docker run image bash -c ...` shows no other mark.
     if (at > first && !isWrapped) break
-    if (at === first || isWrapped) {
-      judgeBuiltin(name, words, at, places)
-      if (SHELLS.test(name)) judgeShell(words, at, places)
-      else if (name.includes('\ue000')) judgeUnknown(words, at, places)
-      for (const interpreter of INTERPRETERS)
-        if (interpreter.names.test(name)) judgeInterpreter(interpreter, words, at, places)
-      judgeCarrier(name, words, at, places)
-    }
+    judgeBuiltin(name, words, at, places)
+    if (SHELLS.test(name)) judgeShell(words, at, places)
+    else if (name.includes('\ue000')) judgeUnknown(words, at, places)
+    for (const interpreter of INTERPRETERS)
+      if (interpreter.names.test(name)) judgeInterpreter(interpreter, words, at, places)
+    judgeCarrier(name, words, at, places)
   }
   const isTemplate = words.some((word) => /^-(?:I|i|-replace)/.test(word))
   if (baseName(words[first] ?? '') === 'xargs' && places.code.size > 0 && isTemplate) places.stdin = true
