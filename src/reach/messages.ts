@@ -129,18 +129,15 @@ export interface Answer {
 
 /** `change` gets every value of the message, wherever it stands, with the name of its field. */
 export function parse<T>(payload: Buffer, change?: (name: string, value: unknown) => unknown): T {
-  const value = read(payload.toString('utf8'), change)
-  if (!isRecord(value)) throw new BadFrame('a message that is no object')
-  return value as T
-}
-
-function read(text: string, change?: (name: string, value: unknown) => unknown): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text, change)
+    value = JSON.parse(payload.toString('utf8'), change)
   } catch (error) {
     // No JSON, or so deep that no stack holds it.
     throw new BadFrame((error as Error).message)
   }
+  if (!isRecord(value)) throw new BadFrame('a message that is no object')
+  return value as T
 }
 
 /**

@@ -2,7 +2,7 @@
 import { constants, openSync } from 'node:fs'
 import { ShellError } from '../../contract/errors.js'
 import type { HelperEvent, Send } from './frames.js'
-import type { Pipe, Room, RoomOrder } from './launcher.js'
+import type { Launcher, Pipe, Room } from './launcher.js'
 import { roomError } from './room-error.js'
 import { describeRoom } from './start.js'
 import { errnoName } from './ward.js'
@@ -13,15 +13,11 @@ interface LiveRoom extends Room {
   alive: boolean
 }
 
-export interface RoomOrders {
+export interface RoomOrders extends Pick<Launcher, 'room' | 'closeRoom' | 'publish' | 'namedPipe'> {
   /** Whether the event was about rooms. */
   hear(event: HelperEvent): boolean
   /** True while an answer is awaited. */
   readonly waiting: boolean
-  room(order: RoomOrder): Promise<Room>
-  closeRoom(room: Room): void
-  publish(room: Room, port: number): Promise<void>
-  namedPipe(path: string): Promise<Pipe>
   /** The launcher is gone, and every room with it. */
   lose(error: Error): void
 }
