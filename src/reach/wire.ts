@@ -54,7 +54,7 @@ export class Wire {
   send(kind: string, message: object): void {
     const frames = framesOf(kind, JSON.stringify(message))
     if (frames.length > 1) return this.#sendInTurns(frames)
-    this.#write(frames[0] as Buffer)
+    this.sendFrame(frames[0] as Buffer)
   }
 
   /** Leaves at once, and before all that is sent later, however long it is. */
@@ -63,8 +63,11 @@ export class Wire {
     this.#flush()
   }
 
+  /** Leaves at once, behind what waited for company. */
   sendFrame(bytes: Buffer): void {
-    this.#write(bytes)
+    if (this.#riding.length === 0) return this.#put(bytes)
+    this.#riding.push(bytes)
+    this.#flush()
   }
 
   /** Leaves with the next message. */
@@ -79,7 +82,7 @@ export class Wire {
 
   beat(): void {
     this.#beats.push(this.#written)
-    this.#write(frame('P', ''))
+    this.sendFrame(frame('P', ''))
   }
 
   /** Beats are answered in their order. */
@@ -111,12 +114,6 @@ export class Wire {
     this.#put(bytes)
   }
 
-  #write(bytes: Buffer): void {
-    if (this.#riding.length === 0) return this.#put(bytes)
-    this.#riding.push(bytes)
-    this.#flush()
-  }
-
   #put(bytes: Buffer): void {
     if (this.closed) return
     this.#written += bytes.length
@@ -128,7 +125,7 @@ export class Wire {
     const leaving = (this.leaving ?? Promise.resolve()).then(async () => {
       for (const each of frames) {
         if (this.closed) return
-        this.#write(each)
+        this.sendFrame(each)
         await new Promise<void>((resolve) => {
           // True when the other side takes bytes more slowly than they come.
           if (!this.#output.writableNeedDrain) return void setImmediate(resolve)

@@ -132,16 +132,12 @@ export class Calls {
 
   /** Another engine: what was handed over is lost, what never left is sent. */
   restart(wire: Wire, why: string): void {
-    this.loseSent(why)
+    for (const call of this.#pending.values()) if (call.isSent) this.#end(call, { kind: 'gone', why })
     for (const call of this.#pending.values()) {
       if (call.timer) clearTimeout(call.timer)
       call.timer = null
       this.#send(wire, call)
     }
-  }
-
-  loseSent(why: string): void {
-    for (const call of this.#pending.values()) if (call.isSent) this.#end(call, { kind: 'gone', why })
   }
 
   /** No link will come, which `error` says for good: nothing that waits has a chance. */

@@ -35,7 +35,7 @@ export class Endings {
   async of(done: PendingCall, session: NearSession | null, startedAt: number, gap: number): Promise<Outcome> {
     const cwd = session?.cwd ?? this.#around.cwd()
     try {
-      const outcome = cleaned((await done.result) as Outcome, requestOf(done))
+      const outcome = cleaned((await done.result) as Outcome, done.request as RunRequest)
       if (session && outcome.status !== 'refused') session.cwd = outcome.cwd
       const told = await this.#withNews(outcome, done, session)
       return gap > 0 ? withDrops(told, gap) : told
@@ -74,7 +74,7 @@ export class Endings {
 
   #keepForLater(done: PendingCall): void {
     const outcome = done.late as Promise<Outcome | null>
-    const { command } = requestOf(done)
+    const { command } = done.request as RunRequest
     const text = typeof command === 'string' ? command : command.join(' ')
     this.#recoverable.set(done.name, outcome)
     if (this.#recoverable.size > KEPT_RECOVERED)
@@ -94,8 +94,4 @@ export function lossError(url: string, { loss }: CallLost, verb: string): ShellE
     `The call to ${url} was lost: ${loss.why}`,
     'Look at what is there before you repeat it.',
   )
-}
-
-function requestOf(call: PendingCall): RunRequest {
-  return call.message.args['request'] as RunRequest
 }
