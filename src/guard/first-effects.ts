@@ -4,6 +4,7 @@
  */
 import { nameList, nameSet } from '../contract/quote.js'
 import type { GuardContext } from './policy/context.js'
+import { isUnheardOf, knownBehind, NOT_FOUND } from './programs/dispatch.js'
 import { onlyReads, SUBSTITUTION } from './programs/readers.js'
 import { formatted } from './programs/shell/printf.js'
 import type { EffectKind } from './rules/findings.js'
@@ -145,11 +146,20 @@ export class FirstEffects {
     return !reads && effects.every(([kind, name, mode]) => this.#isHarmless(kind, name, places, mode))
   }
 
-  /** Whether all that the program does is to read. */
-  onlyReads(program: string, words: Words, input: Input): boolean {
+  /** Whether all that the program does is to read, as far as anyone knows. */
+  onlyReads(program: string, words: Words, input: Input, cwd: string): boolean {
     // Names in text that is known are followed.
     if (program === 'xargs' && input === 'known') return false
+    if (this.#isUnheardOf(program, words, cwd)) return true
     return onlyReads(program, words) && !([program, ...words].includes('git') && this.#gitIsSet)
+  }
+
+  /** A program that no table knows by its name, or by the one that it has behind a link. */
+  #isUnheardOf(program: string, words: Words, cwd: string): boolean {
+    if (!words.every((word) => word !== null) || !isUnheardOf(program, words) || !this.isUntouched) return false
+    const { functions = {}, variables = {} } = this.#context
+    const real = (path: string): string | undefined => this.disk.real(path)
+    return !Object.hasOwn(functions, NOT_FOUND) && knownBehind(program, variables['PATH'], cwd, real) === undefined
   }
 
   /** Settings of git from the environment, which may be commands. */

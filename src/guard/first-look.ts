@@ -216,11 +216,13 @@ class FirstLook {
     if (program === 'unset') return here && prefix.length === 0 && words.every((word) => word && this.#unset(word))
     if (!this.#redirected(files, program, words, input)) return false
     const changes = this.effects.changes(program, words, input, this.#places)
-    if (!(changes ?? this.effects.onlyReads(program, words, input)) || (changes && files.length > 0)) return false
+    if (changes === null && !this.effects.onlyReads(program, words, input, this.#now)) return false
+    if (changes === false || (changes && files.length > 0)) return false
     if (words.length === 0 || LOOKS_AT_NAMES.test(program)) return true
     this.#reads = true
     const takesTree =
-      /^(?:find|tar|xargs)$/.test(program) || (isGrep(program) && words.some((word) => RECURSIVE.test(word ?? '')))
+      /^(?:find|tar|xargs|rg|ag)$/.test(program) ||
+      (isGrep(program) && words.some((word) => RECURSIVE.test(word ?? '')))
     return words.every(
       (word) =>
         word !== null &&

@@ -58,6 +58,10 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
     ...engine,
     resolveSymlink: (path) => (path.startsWith(plain.cwd) ? STATE + path.slice(plain.cwd.length) : path),
   },
+  'a name that is another program': {
+    ...engine,
+    resolveSymlink: (path) => (path.endsWith('bin/tidy') ? '/bin/rm' : path.endsWith('bin/jq') ? '/opt/jq' : undefined),
+  },
   'a link to the home': {
     ...engine,
     resolveSymlink: (path) => path.replace('/home/u/proj/src', '/home/u'),
@@ -183,6 +187,7 @@ describe('a first look agrees with the walk', () => {
     "sed -i.bak 's/a/b/' a.txt && rm a.txt.bak",
     'git checkout -q -b work && git checkout -q - && git config user.name me && git stash',
     'sort -u a.txt -o b.txt; grep x a.txt | sort | tee c.txt',
+    'tsc --noEmit -p . && mytool src',
     'unset V; echo "${V:-none} $((2 * 3))"',
   ])('%s passes at once', (command) => {
     const context = { ...engine, automation: [] }
@@ -222,7 +227,7 @@ function* combined(count: number): Iterable<string> {
       'git checkout,git config,git config user.name,git stash,git reset,git switch -c,sed -i,sed -i.bak s/a/b/,sort -o,sort -o x,tar cf x,tar cf,tar tf,tar -czf,' +
       'chmod 644,chmod +x,find . -exec,find src -type f -exec grep,ls | xargs,grep -l a src | xargs wc,cat a | xargs,echo /etc/passwd | xargs cat,find . | xargs -n 1 head,' +
       'grep x a | tee,grep x a | sort | tee,grep x a | sed s/.*/rm/ | tee,grep x a | head -1 >,ls | sort >,read -r x,read -r x y <,IFS= read -r x,unset x,unset NAME,' +
-      '[ $x -gt,[ "$x" -lt 3 ] &&,[ $# -eq 0 ] ||,[[ -f a && b != c ]] &&,[[ $x -gt 3 ]] &&,[[ $NAME == a* ]] ||,[[ -v x ]],[[ a =~ b ]] &&,export x=1; echo,x=1; echo'
+      '[ $x -gt,[ "$x" -lt 3 ] &&,[ $# -eq 0 ] ||,[[ -f a && b != c ]] &&,[[ $x -gt 3 ]] &&,[[ $NAME == a* ]] ||,[[ -v x ]],[[ a =~ b ]] &&,export x=1; echo,x=1; echo,rg,jq,tidy,mytool --cmd,pnpm,rg -n a,tool --exec sudo rm,whatis'
     ).split(','),
   ]
   const begins =

@@ -43,6 +43,15 @@ export function isKnownProgram(name: string): boolean {
   return PROGRAMS.has(name) || name.includes('/') || !isConstant(name) || interpreterName(name) !== undefined
 }
 
+/** Whether nothing is known of the program but that it reads: no word that it is given may be a command. */
+export function isUnheardOf(name: string, words: readonly string[]): boolean {
+  return (
+    !isKnownProgram(name) &&
+    !name.startsWith('mkfs.') &&
+    words.every((word) => /^[\w@%+=:,./-]+$/.test(word) && !GIVEN_AWAY.test(word))
+  )
+}
+
 export function dispatch(call: Call): Alternatives {
   const head = call.argv[0] ?? ''
   if (head === '') return NOTHING
@@ -182,25 +191,39 @@ function passedOn({ argv, shell, stdin, walker }: Call): Alternatives {
 }
 
 /** The function that bash calls for a name that it does not find. */
-const NOT_FOUND = 'command_not_found_handle'
+export const NOT_FOUND = 'command_not_found_handle'
 
 /** A name on PATH that this command has written itself. */
 function writtenOnPath({ environment, shell }: Call, name: string): string | undefined {
   if (shell.files.size === 0 || name.includes('/')) return undefined
-  return directoriesOfPath(environment)
+  return directoriesOf(environment.get('PATH').values[0])
     .flatMap((directory) => shell.cwd.map((cwd) => resolvePath(`${directory || '.'}/${name}`, cwd)))
     .find((path) => shell.files.has(path))
 }
 
 function directoriesOfPath(shell: Call['shell']): string[] {
-  return (shell.get('PATH').values[0] ?? '').split(':').slice(0, 32)
+  return directoriesOf(shell.get('PATH').values[0])
+}
+
+function directoriesOf(path = ''): string[] {
+  return path.split(':').slice(0, 32)
 }
 
 /** A name on PATH that is a link to a program of the tables: `tidy -> /bin/rm`. */
 function onPath({ shell, walker }: Call, name: string): string | undefined {
-  for (const directory of directoriesOfPath(shell)) {
-    const path = resolvePath(`${directory || '.'}/${name}`, shell.cwd[0] ?? '/')
-    const real = path.startsWith('/') ? (walker.namesakes.meaning(path) ?? walker.disk.real(path)) : undefined
+  const real = (path: string): string | undefined => walker.namesakes.meaning(path) ?? walker.disk.real(path)
+  return knownBehind(name, shell.get('PATH').values[0], shell.cwd[0] ?? '/', real)
+}
+
+export function knownBehind(
+  name: string,
+  searched: string | undefined,
+  cwd: string,
+  realOf: (path: string) => string | undefined,
+): string | undefined {
+  for (const directory of directoriesOf(searched)) {
+    const path = resolvePath(`${directory || '.'}/${name}`, cwd)
+    const real = path.startsWith('/') ? realOf(path) : undefined
     if (real === undefined) continue
     const program = basename(real)
     return program !== name && PROGRAMS.has(program) && !/^(?:busybox|toybox|coreutils)$/.test(program)
