@@ -267,7 +267,7 @@ class FirstLook {
     return (
       !(functions && Object.hasOwn(functions, name)) &&
       !(aliases && Object.hasOwn(aliases, name)) &&
-      automation.every(({ program }) => program.toLowerCase() !== name)
+      automation.every(({ program }) => program.toLowerCase() !== name.toLowerCase())
     )
   }
 

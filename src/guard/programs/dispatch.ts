@@ -201,10 +201,6 @@ function writtenOnPath({ environment, shell }: Call, name: string): string | und
     .find((path) => shell.files.has(path))
 }
 
-function directoriesOfPath(shell: Call['shell']): string[] {
-  return directoriesOf(shell.get('PATH').values[0])
-}
-
 function directoriesOf(path = ''): string[] {
   return path.split(':').slice(0, 32)
 }
