@@ -152,5 +152,5 @@ const isSame = (one: PlaceUser, other: PlaceUser): boolean =>
 /** None of its processes nor a later one can want it any more. A time to come was written by a clock that was wrong. */
 export function isOrphan({ users, keptMs, usedAt }: MadeRecord): boolean {
   const age = Date.now() - usedAt
-  return !users.some(isUsing) && (age < 0 || age > keptMs)
+  return !users.some(isUsing) && (age < 0 || age >= keptMs)
 }
