@@ -150,8 +150,8 @@ export class FirstEffects {
   onlyReads(program: string, words: Words, input: Input, cwd: string): boolean {
     // Names in text that is known are followed.
     if (program === 'xargs' && input === 'known') return false
-    if (this.#isUnheardOf(program, words, cwd)) return true
-    return onlyReads(program, words) && !([program, ...words].includes('git') && this.#gitIsSet)
+    if (!onlyReads(program, words)) return this.#isUnheardOf(program, words, cwd)
+    return !((program === 'git' || words.includes('git')) && this.#gitIsSet)
   }
 
   /** A program that no table knows by its name, or by the one that it has behind a link. */

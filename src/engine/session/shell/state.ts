@@ -131,7 +131,7 @@ export function parseSnapshot(text: string): ShellState | null {
 }
 
 export function aliasesOf(text: string): [string, string][] {
-  return [...text.matchAll(/^alias (?:-- )?([^=\s]+)='((?:[^']|'\\'')*)'$/gm)].map((match) => [
+  return [...text.matchAll(/^alias (?:-- )?([^=\s]+)='([^']*(?:'\\''[^']*)*)'$/gm)].map((match) => [
     match[1] as string,
     (match[2] as string).replaceAll(String.raw`'\''`, "'"),
   ])
@@ -205,7 +205,7 @@ export function bytesOf(text: string): string {
 }
 
 function parseTraps(text: string): { text: string; command: string; signal: string }[] {
-  return [...text.matchAll(/^(trap -- '((?:[^']|'\\'')*)' (\S+))$/gm)].map((match) => ({
+  return [...text.matchAll(/^(trap -- '([^']*(?:'\\''[^']*)*)' (\S+))$/gm)].map((match) => ({
     text: match[1] as string,
     command: (match[2] as string).replaceAll(String.raw`'\''`, "'"),
     signal: (match[3] as string).replace(/^SIG/, ''),
