@@ -6,9 +6,11 @@ import { nameList, nameSet } from '../contract/quote.js'
 import type { GuardContext } from './policy/context.js'
 import { isUnheardOf, knownBehind, NOT_FOUND } from './programs/dispatch.js'
 import { onlyReads, SUBSTITUTION } from './programs/readers.js'
+import { COMMAND_TEXT } from './programs/row/call.js'
 import { formatted } from './programs/shell/printf.js'
 import type { EffectKind } from './rules/findings.js'
 import { judgeEffect } from './rules/judge.js'
+import { isCodeFile } from './walk/code-files.js'
 import { Disk } from './walk/disk.js'
 import { isInside } from '../contract/names/inside.js'
 import { resolvePath } from './words/paths.js'
@@ -20,7 +22,7 @@ type Words = readonly (string | null)[]
 const PLAIN_NAME = /^(?:\.\/)?[\w@+=,][\w@+=.,-]*(?:\/[\w@+=,][\w@+=.,-]*)*$/
 /** Files that something runs later, and directories of the system. */
 const RUN_LATER =
-  /\/\.|^\/(?:etc|var|usr|boot|dev|proc|sys|run|lib\w*|s?bin)(?:\/|$)|-(?:commit|push|checkout|merge|rewrite|receive|applypatch)$|-msg$|\.(?:desktop|service|timer)$|customize\.py$/
+  /\/\.|^\/(?:etc|var|usr|boot|dev|proc|sys|run|lib\w*|s?bin)(?:\/|$)|\.(?:service|socket)\.d(?:\/|$)|\.timer$/
 
 /** What they print is not known, whatever they are given. */
 const PRINTS_UNKNOWN = nameSet('wc diff cmp comm df md5sum sha1sum sha256sum date uname git stat')
@@ -30,8 +32,17 @@ const GIT_VARIABLES = nameList(`
   GIT_CONFIG GIT_CONFIG_COUNT GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_DIR GIT_WORK_TREE
 `)
 
+/** Words with which they do print something that they are given. */
+const REPEATS: ReadonlyMap<string, RegExp> = new Map([
+  ['stat', /^-\w*c|^--|\//],
+  ['df', /^--/],
+  ['date', /\//],
+  ['git', /^(?:config|show|cat-file)$/],
+  ['find', /^-(?:printf|exec)$/],
+])
+
 /** What they print is as little known as what they are given. */
-const PASSES_ON = nameSet('cut head sort tail tr uniq wc')
+const PASSES_ON = nameSet('head sort tail uniq wc')
 
 /** What comes into a program: nothing, what is not known, names of files, or text that is known. */
 export type Input = 'none' | 'unknown' | 'names' | 'known'
@@ -83,10 +94,10 @@ const tar: Effects = ([bundle = '', name = '', ...files]) => {
 }
 
 /** `sort -o NAME`: of what is not known. */
-const sort: Effects = (words) => {
+const sort: Effects = (words, input) => {
   const at = words.indexOf('-o')
   if (at < 0) return undefined
-  return words.every((word, i) => i === at || /^(?:[^-]|-[bdfghinrRsuV]+$)/.test(word))
+  return input !== 'known' && words.every((word, i) => i === at || /^(?:[^-]|-[bdfghinrRsuV]+$)/.test(word))
     ? [['overwrite', words[at + 1] ?? '']]
     : null
 }
@@ -138,8 +149,11 @@ export class FirstEffects {
     const effects = (CHANGES[program] as Effects)(known, input)
     if (effects === undefined) return null
     if (effects === null || known.length < words.length) return false
-    // What is copied is read as a whole.
-    const reads = program === 'cp' && known.some((word) => !word.startsWith('-') && this.leadsAway(word, places))
+    // What is copied is read as a whole, and may be a program.
+    const isPlace = (word: string): boolean => /^\/(?:(?:usr\/)?s?bin|dev|proc)\//.test(word)
+    const leads = (word: string): boolean =>
+      this.leadsAway(word, places) || places.some((place) => isPlace(resolvePath(word, place)))
+    const reads = program === 'cp' && known.some((word) => !word.startsWith('-') && leads(word))
     if (program === 'git' && this.#gitIsSet) return false
     // What is made of a file that was written is known.
     if (this.#hasWritten && /^(?:sed|sort|tar)$/.test(program)) return false
@@ -176,18 +190,20 @@ export class FirstEffects {
     name: string,
     places: readonly string[],
   ): boolean {
-    const text = this.prints(program, input) === 'unknown' ? null : textOf(program, words, input, document)
+    const text = this.prints(program, words, input) === 'unknown' ? null : textOf(program, words, input, document)
     if (text === undefined || (text !== null && (this.#hasWritten || isWorthKeeping(text)))) return false
     this.#hasWritten ||= text !== null
     return this.#isHarmless('overwrite', name, places)
   }
 
   /** What it prints for such an input. */
-  prints(program: string, input: Input = 'none'): 'unknown' | 'names' | 'known' {
-    if (PRINTS_UNKNOWN.has(program)) return 'unknown'
-    if (!this.isUntouched) return 'known'
-    if (program === 'grep' || (input === 'unknown' && PASSES_ON.has(program))) return 'unknown'
-    return program === 'find' || program === 'ls' || (input === 'names' && PASSES_ON.has(program)) ? 'names' : 'known'
+  prints(program: string, words: Words, input: Input): Input {
+    const isRepeated = (word: string | null): boolean =>
+      word === null || COMMAND_TEXT.test(word) || (REPEATS.get(program)?.test(word) ?? false)
+    if (input === 'known' || !this.isUntouched || words.some(isRepeated)) return 'known'
+    if (PRINTS_UNKNOWN.has(program) || program === 'grep') return 'unknown'
+    if (PASSES_ON.has(program) && input !== 'none') return input
+    return program === 'find' ? 'names' : 'known'
   }
 
   /** No file is known that was written. */
@@ -210,12 +226,15 @@ export class FirstEffects {
     // What a file held before is told anew when it changes.
     if (!PLAIN_NAME.test(name) || this.#knowsFiles) return false
     const homes = [variables?.['HOME'] ?? home, home]
+    const searched = (variables?.['PATH'] ?? '').split(':')
     const protects = protectedPaths.flatMap((path) => [path, this.disk.behind(path, true) ?? path])
     return places.every((place) => {
       const path = resolvePath(name, place)
       return (
         path.startsWith('/') &&
         !RUN_LATER.test(path) &&
+        !isCodeFile(path) &&
+        !searched.some((directory) => isInside(path, resolvePath(directory || '.', place))) &&
         !protects.some((one) => isInside(path, one) || isInside(one, path)) &&
         this.disk.behind(path, !/^(?:delete|move)/.test(kind)) === undefined &&
         !judgeEffect({ kind, path, word: name, mode }, { homes, mayExist: () => true, guessed: false })

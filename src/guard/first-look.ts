@@ -6,15 +6,12 @@
 import type { Assignment, Command, CompoundList, For, HereDoc, Pipeline, Redirection, Statement } from 'unbash'
 import type { GuardContext } from './policy/context.js'
 import { FirstEffects, type Input } from './first-effects.js'
+import { FirstReads } from './first-reads.js'
 import { FirstWords } from './first-words.js'
-import { basename } from './programs/row/call.js'
-import { LOOKS_AT_NAMES, RECURSIVE } from './programs/readers.js'
-import { isInside } from '../contract/names/inside.js'
-import { globMatches } from './words/glob.js'
 import { resolvePath } from './words/paths.js'
 import type { Node } from './words/syntax.js'
 import { constantOf } from './walk/shell-reader.js'
-import { hasWildcard, isConstant } from './words/text.js'
+import { isConstant } from './words/text.js'
 import type { DiskLook } from '../contract/verdict.js'
 
 /** What the command leaves in its shell. */
@@ -25,12 +22,11 @@ export interface Seen {
 
 /** A longer text may be more than the walk wants to follow. */
 const LONGEST = 1_000
-/** A word that names something outside of the current directory, or in it by another name. */
-const LEADS_AWAY = /^[/~]|^-[A-Za-z]@?[/~]|[=@<:][/~]|\.\./
-
-/** Of the files that grep finds. */
-const CHOICE = /^--(?:in|ex)clude=/
-
+/** More parts, or deeper ones, are followed with a budget. */
+const MOST_NODES = 300
+const DEEPEST = 20
+/** More values than these are weighed against each other. */
+const MOST_VALUES = 40
 const MOST_ROUNDS = 8
 /** The same with and without quotes. */
 const ONE_WORD = /^[\w@+=.,/-]+$/
@@ -41,13 +37,14 @@ export function firstLook(commands: readonly Statement[], text: string, context:
   const { policy, held } = context
   if (policy && (policy.preset !== 'open' || policy.rules.length > 0 || policy.protectedPaths.length > 0)) return null
   if (held && [held.references, held.hashed, held.directories].some(isFilled)) return null
+  if (![undefined, ' \t\n'].includes(context.variables?.['IFS'])) return null
   // A file that the session wrote may be what a word means, or be copied.
-  const words = isFilled(held?.files) ? text.split(/[\s"'=;|&()<>/]+/) : []
+  const words = isFilled(held?.files) ? text.replace(/["'\\]/g, '').split(/[\s=;|&()<>/{},$]+/) : []
   for (const path in held?.files)
     if (path.startsWith('/dev/') || /[*?[]/.test(text) || words.includes(path.slice(path.lastIndexOf('/') + 1)))
       return null
   const look = new FirstLook(context)
-  return look.statements(commands, true) && look.isFarFromSecrets()
+  return look.statements(commands, true) && look.reads.areFarFromSecrets
     ? { variables: look.variables, looked: look.effects.disk.looks }
     : null
 }
@@ -55,49 +52,54 @@ export function firstLook(commands: readonly Statement[], text: string, context:
 class FirstLook {
   readonly variables: Record<string, string | null> = {}
   readonly effects: FirstEffects
+  readonly reads: FirstReads
   readonly #context: GuardContext
   readonly #words: FirstWords
   /** The directories in which a command may be, and the one in which it is when all goes well. */
   readonly #places: string[]
   #now: string
-  /** Words of this command name files that are read. */
-  #reads = false
   /** In a process of its own, what is set is gone with it. */
   #apart = 0
   #loops = 0
+  #depth = 0
+  #nodes = 0
+  /** What the commands here read. */
+  #given: Input = 'none'
+  /** What the last command prints. */
+  #printed: Input = 'known'
 
   constructor(context: GuardContext) {
     this.#context = context
     this.#places = [context.cwd]
     this.#now = context.cwd
     this.effects = new FirstEffects(context)
-    this.#words = new FirstWords(context, this.effects, this.variables, (inner) =>
-      this.#inProcess(() => this.statements(inner, true)),
+    this.reads = new FirstReads(context, this.#places, this.effects)
+    this.#words = new FirstWords(context, this.variables, (inner) =>
+      this.#inProcess(() => this.statements(inner, true)) ? this.#printed : null,
     )
   }
 
   /** `here`: in the shell itself. */
   statements(list: readonly Statement[], here: boolean): boolean {
-    return list.every(({ command, background }, at) => this.#node(command, here && !background, 'none', at === 0))
-  }
-
-  /** Words that stay below the current directory cannot name a file that must not be read, unless one lies there. */
-  isFarFromSecrets(): boolean {
-    const { unreadablePaths = [] } = this.#context
-    return !this.#reads || unreadablePaths.every((path) => this.#places.every((place) => !isInside(path, place)))
-  }
-
-  /** A name like one of the files that must not be read: a link may lead there. */
-  #mayBeSecret(word: string): boolean {
-    const { unreadablePaths = [] } = this.#context
-    const last = word.slice(Math.max(word.lastIndexOf('/'), word.lastIndexOf('=')) + 1)
-    return hasWildcard(last)
-      ? unreadablePaths.some((path) => globMatches(last, basename(path)))
-      : unreadablePaths.some((path) => path.endsWith(`/${last}`))
+    // A loop may start such commands without end.
+    if (this.#loops > 0 && list.some(({ background }) => background)) return false
+    return list.every(({ command, background }, at) => this.#node(command, here && !background, this.#given, at === 0))
   }
 
   /** `first`: nothing before it can have failed. */
-  #node(node: Node, here: boolean, input: Input = 'none', first = false): boolean {
+  #node(node: Node, here: boolean, input = this.#given, first = false): boolean {
+    if (this.#depth > DEEPEST || ++this.#nodes > MOST_NODES) return false
+    const before = this.#given
+    // Text is followed from one program to the next, no further.
+    this.#given = input === 'none' ? 'none' : 'known'
+    this.#depth++
+    const passes = this.#byType(node, here, input, first)
+    this.#depth--
+    this.#given = before
+    return passes
+  }
+
+  #byType(node: Node, here: boolean, input: Input, first: boolean): boolean {
     switch (node.type) {
       case 'Command':
         return this.#command(node, here, input, here && first)
@@ -106,7 +108,7 @@ class FirstLook {
       case 'AndOr':
         return node.commands.every((one, at) =>
           one.type === 'Command' && here && node.operators.every((operator) => operator === '&&')
-            ? this.#command(one, at === 0, 'none', first)
+            ? this.#command(one, at === 0, this.#given, first)
             : this.#node(one, here && at === 0),
         )
       case 'BraceGroup':
@@ -114,18 +116,18 @@ class FirstLook {
       case 'Subshell':
         return this.#inProcess(() => this.statements(node.body.commands, true))
       case 'Redirected':
-        return this.#redirected(node.redirects.filter(isOfFile), '', [], 'known') && this.#node(node.command, here)
+        return (
+          this.#redirected(node.redirects.filter(isOfFile), '', [], 'known', 'known') &&
+          this.#node(node.command, here, node.redirects.some(isInput) ? 'known' : this.#given)
+        )
       case 'For':
         return here && this.#loop(node)
       case 'While':
-        return (
-          // One that starts others without end is looked at closely.
-          node.body.commands.every(({ background }) => !background) &&
-          this.statements(node.clause.commands, here) &&
-          this.#round(node.body)
-        )
+        return this.#round(() => this.statements(node.clause.commands, here) && this.#list(node.body))
       case 'If':
         return (
+          // What it supposes changes which value of a variable counts as the first.
+          (this.#loops > 0 || this.#words.areSingle) &&
           this.#list(node.clause) &&
           this.#list(node.then) &&
           node.elif.every((one) => this.#list(one.clause) && this.#list(one.then)) &&
@@ -159,12 +161,11 @@ class FirstLook {
   #pipeline({ commands }: Pipeline): boolean {
     const [only, ...others] = commands
     if (only && others.length === 0) return this.#node(only, false)
-    let input: Input = 'none'
+    let input = this.#given
     return this.#inProcess(() =>
       commands.every((one) => {
         const passes = this.#node(one, false, input)
-        input =
-          (one.type === 'Command' && one.name && this.effects.prints(constantOf(one.name) ?? '', input)) || 'known'
+        input = one.type === 'Command' ? this.#printed : 'known'
         return passes
       }),
     )
@@ -173,18 +174,21 @@ class FirstLook {
   /** Every round of it; afterwards the variable is known by its first value. */
   #loop({ name: { value: name }, wordlist, body }: For): boolean {
     const values = wordlist?.flatMap((word) => this.#words.all(word) ?? [null]) ?? []
-    if (!this.#words.maySet(name) || values.length === 0 || values.includes(null)) return false
+    if (!this.#words.maySet(name) || values.length === 0 || values.length > MOST_VALUES || values.includes(null))
+      return false
     this.variables[name] = values.find((value) => value && isConstant(value)) ?? null
-    if (values.length > MOST_ROUNDS || !values.every((value) => value && ONE_WORD.test(value))) return this.#round(body)
-    const { rounds } = this.#words
-    const passes = values.every((value) => rounds.set(name, value as string) && this.#round(body))
+    const { rounds, several } = this.#words
+    if (values.length > 1) several.add(name)
+    const round = (): boolean => this.#round(() => this.#list(body))
+    if (values.length > MOST_ROUNDS || !values.every((value) => value && ONE_WORD.test(value))) return round()
+    const passes = values.every((value) => rounds.set(name, value as string) && round())
     rounds.delete(name)
     return passes
   }
 
-  #round(body: CompoundList): boolean {
+  #round(look: () => boolean): boolean {
     this.#loops++
-    const passes = this.#list(body)
+    const passes = look()
     this.#loops--
     return passes
   }
@@ -194,8 +198,11 @@ class FirstLook {
   }
 
   /** `certain`: everything before it has succeeded. */
-  #command({ name, prefix, args, redirects }: Command, here: boolean, input: Input, certain: boolean): boolean {
+  #command({ name, prefix, args, redirects }: Command, here: boolean, given: Input, certain: boolean): boolean {
+    this.#printed = 'known'
     const files = redirects.filter(isOfFile)
+    const isFile = files.every((one) => !isInput(one) || one.operator === '<') && this.effects.isUntouched
+    const input = !files.some(isInput) ? given : isFile ? 'unknown' : 'known'
     const assigned: Assignment[] = []
     for (const one of prefix) if (one.type === 'Assignment') assigned.push(one)
     if (files.length > 0 && (!name || assigned.length > 0)) return false
@@ -213,23 +220,16 @@ class FirstLook {
       if (!found) return false
       words.push(...found)
     }
+    if (/^(?:test|\[)$/.test(program) && !args.every((one) => this.#words.isOneField(one))) return false
+    if (/^(?:find|xargs)$/.test(program) && !words.every((word) => word === null || this.#meansItself(word)))
+      return false
     if (program === 'unset') return here && prefix.length === 0 && words.every((word) => word && this.#unset(word))
-    if (!this.#redirected(files, program, words, input)) return false
+    if (!this.#redirected(files, program, words, given, input)) return false
     const changes = this.effects.changes(program, words, input, this.#places)
     if (changes === null && !this.effects.onlyReads(program, words, input, this.#now)) return false
     if (changes === false || (changes && files.length > 0)) return false
-    if (words.length === 0 || LOOKS_AT_NAMES.test(program)) return true
-    this.#reads = true
-    const takesTree =
-      /^(?:find|tar|xargs|rg|ag)$/.test(program) ||
-      (isGrep(program) && words.some((word) => RECURSIVE.test(word ?? '')))
-    return words.every(
-      (word) =>
-        word !== null &&
-        !((word.length > 1 || takesTree) && LEADS_AWAY.test(word)) &&
-        !this.#mayBeSecret(word) &&
-        !(takesTree && !CHOICE.test(word) && (hasWildcard(word) || this.effects.leadsAway(word, this.#places))),
-    )
+    this.#printed = this.effects.prints(program, words, input)
+    return this.reads.may(program, words)
   }
 
   /** Files that it reads and writes by redirection, and a here-document. */
@@ -238,11 +238,11 @@ class FirstLook {
     program: string,
     words: readonly (string | null)[],
     given: Input,
+    input: Input,
   ): boolean {
-    // What several rounds write is put together.
-    const input = this.#loops > 0 ? 'known' : given
     const documents = files.filter((one) => one.type === 'HereDoc')
-    const text = documents.length === 1 && input === 'none' ? this.#words.documentOf(documents[0] as HereDoc) : null
+    const isOnly = documents.length === 1 && given === 'none' && this.#loops === 0
+    const text = isOnly ? this.#words.documentOf(documents[0] as HereDoc) : null
     if (documents.length > 0 && (text === null || program !== 'cat')) return false
     for (const one of files) {
       if (one.descriptor && (one.descriptor.type !== 'FileDescriptor' || one.descriptor.value > 1)) return false
@@ -250,11 +250,11 @@ class FirstLook {
       const target = one.type === 'Redirect' && one.target ? constantOf(one.target) : null
       if (target === null) return false
       if (one.operator === '<') {
-        if (LEADS_AWAY.test(target) || this.#mayBeSecret(target)) return false
-        this.#reads = true
+        if (!this.reads.may('<', [target])) return false
       } else if (
         !/^>>?$/.test(one.operator) ||
-        !this.effects.writes(program, words, { input, text }, target, this.#places)
+        // What several rounds write is put together.
+        !this.effects.writes(program, words, { input: this.#loops > 0 ? 'known' : input, text }, target, this.#places)
       )
         return false
     }
@@ -277,7 +277,8 @@ class FirstLook {
       // In a loop the variable keeps its first value, and gets numbers.
       const again = this.#loops > 0 && typeof this.variables[one.name] === 'string' && this.#words.isNumber(one)
       if (!again && !(here && this.#words.isPlain(one, true))) return false
-      if (!again) this.variables[one.name] = (one.value.type === 'Word' && constantOf(one.value)) || null
+      if (again) this.#words.counted.add(one.name)
+      else this.variables[one.name] = (one.value.type === 'Word' && constantOf(one.value)) || null
     }
     return true
   }
@@ -319,7 +320,8 @@ class FirstLook {
     const { variables } = this.#context
     const word = only?.type === 'Word' ? constantOf(only) : null
     const target = word === '-' ? (this.variables['OLDPWD'] ?? variables?.['OLDPWD']) : word
-    if (others.length > 0 || !target || /^[-~]/.test(target) || variables?.['CDPATH'] !== undefined) return false
+    if (this.#loops > 0 || others.length > 0 || !target || /^[-~]/.test(target) || variables?.['CDPATH'] !== undefined)
+      return false
     const before = this.#now
     this.#now = resolvePath(target, before)
     this.#places.push(this.#now)
@@ -329,13 +331,13 @@ class FirstLook {
   }
 }
 
-function isGrep(program: string): boolean {
-  return /^[ef]?grep$/.test(program)
-}
-
 function isFilled(held: object | undefined): boolean {
   for (const _ in held) return true
   return false
+}
+
+function isInput({ operator }: Redirection): boolean {
+  return operator.startsWith('<') && operator !== '<&'
 }
 
 /** All but streams that are joined, or go nowhere. */

@@ -8,7 +8,7 @@ import type {
   TestExpression,
   Word,
 } from 'unbash'
-import type { FirstEffects } from './first-effects.js'
+import type { Input } from './first-effects.js'
 import type { GuardContext } from './policy/context.js'
 import { isRun } from './programs/shell/builtins.js'
 import { constantOf, isNumbers } from './walk/shell-reader.js'
@@ -19,22 +19,31 @@ const MATTERS =
   /^(?:BASH|LD_|GIT_|_|PATH$|HOME$|IFS$|PWD$|OLDPWD$|CDPATH$|USER$|MAN|PROMPT|LESS|SUDO_|SSH_|RSYNC_|MAKE|GLOB|HIST|MAIL|TMOUT$)/
 
 const LIST = /^([\w./-]*)\{([\w.-]+(?:,[\w.-]+)+)\}([\w./-]*)$/
-const RANGE = /^\{(\d{1,2})\.\.(\d{1,2})\}$/
+const RANGE = /^\{(0|[1-9]\d?)\.\.([1-9]\d?)\}$/
+const NUMBER = /^-?\d+$/
 
 type Part = NonNullable<Word['parts']>[number]
 
 export class FirstWords {
   /** What the variables of loops are in this round. */
   readonly rounds = new Map<string, string>()
+  /** Variables of loops that have had more than one value. */
+  readonly several = new Set<string>()
+  /** Variables that were given another number in a loop. */
+  readonly counted = new Set<string>()
 
   constructor(
     private readonly context: GuardContext,
-    private readonly effects: FirstEffects,
     /** What the command has set so far. */
     private readonly variables: Readonly<Record<string, string | null>>,
-    /** Whether the commands of a substitution pass. */
-    private readonly passes: (commands: readonly Statement[]) => boolean,
+    /** What the commands of a substitution print; null where they do not pass. */
+    private readonly printedBy: (commands: readonly Statement[]) => Input | null,
   ) {}
+
+  /** No variable has had more than one value. */
+  get areSingle(): boolean {
+    return this.several.size + this.counted.size === 0
+  }
 
   /** The words that it becomes; undefined where more than a look is needed. */
   all(word: Word): readonly (string | null)[] | undefined {
@@ -51,13 +60,13 @@ export class FirstWords {
     const constant = constantOf(word)
     if (constant !== null) return constant
     const { parts, text, value } = word
-    const round = this.rounds.get(/^"?\$\{?(\w+)\}?"?$/.exec(text)?.[1] ?? '')
+    const round = this.rounds.get(/^"?\$(?:(\w+)|\{(\w+)\})"?$/.exec(text)?.slice(1).join('') ?? '')
     if (round !== undefined) return round
     // Bash expands a tilde in front only.
     if (!parts) return text === '{}' || (text.includes('~') && !/^~|[=:]~|[*?[{]/.test(text)) ? value : undefined
     // Names that a pattern stands for are below the directory in which it is looked for.
     if (
-      parts.every((part) => (part.type === 'Literal' ? !/[~{]/.test(part.text) : part.type === 'Glob' && !part.parts))
+      parts.every((part) => (part.type === 'Literal' ? !/[~{\\]/.test(part.text) : part.type === 'Glob' && !part.parts))
     )
       return text.replaceAll(/[*?[\]]/g, STAR)
     return parts.every((part) => this.#isSimple(part)) ? null : undefined
@@ -80,11 +89,29 @@ export class FirstWords {
         return part.parts.every((one) => this.#isSimple(one))
       case 'CommandExpansion': {
         const { script, text } = part
-        return text.startsWith('$(') && !!script && !script.errors?.length && this.passes(script.commands)
+        return text.startsWith('$(') && !!script && !script.errors?.length && this.printedBy(script.commands) !== null
       }
       default:
         return false
     }
+  }
+
+  /** Nothing in it can become several words, or an option. */
+  isOneField(argument: Word | Assignment): boolean {
+    const { parts = [] } = argument.type === 'Word' ? argument : {}
+    return parts.every((part) => {
+      if (part.type !== 'SimpleExpansion' && part.type !== 'ParameterExpansion') return part.type !== 'CommandExpansion'
+      const name = /^\$\{?(\w+|[?#])\}?$/.exec(part.text)?.[1] ?? ''
+      return /^[?#]$/.test(name) || this.rounds.has(name) || this.#isNumeric(name)
+    })
+  }
+
+  /** Its one value is known, and a number. */
+  #isNumeric(name: string): boolean {
+    const { variables = {}, held } = this.context
+    const value = this.rounds.get(name) ?? (name in this.variables ? this.variables[name] : variables[name])
+    const isSingle = this.rounds.has(name) || !this.several.has(name)
+    return isSingle && NUMBER.test(value ?? '') && !Object.hasOwn(held?.arrays ?? {}, name)
   }
 
   /** Nothing is assigned, and no name is made of a value. */
@@ -104,9 +131,7 @@ export class FirstWords {
 
   /** Numbers, and variables that hold no expression. */
   #isCalculated(expression: ArithmeticExpression | undefined): boolean {
-    const isValue = (text: string): boolean =>
-      /^-?\d+$/.test(text) ||
-      (/^[A-Za-z]\w*$/.test(text) && /^-?\d*$/.test(this.variables[text] ?? this.context.variables?.[text] ?? ''))
+    const isValue = (text: string): boolean => NUMBER.test(text) || this.#isNumeric(text)
     return expression !== undefined && isNumbers(expression, isValue)
   }
 
@@ -120,7 +145,7 @@ export class FirstWords {
         const isNumeric = /^-(?:eq|ne|lt|le|gt|ge)$/.test(expression.operator)
         return (
           expression.operator !== '=~' &&
-          sides.every((side) => side !== undefined && (!isNumeric || /^-?\d+$/.test(side ?? '')))
+          sides.every((side) => side !== undefined && (!isNumeric || NUMBER.test(side ?? '')))
         )
       }
       case 'TestLogical':
@@ -160,6 +185,7 @@ export class FirstWords {
   /** A constant value for a name that nothing else acts upon; or what a program prints, which is not known. */
   isPlain({ name, value, index, append }: Assignment, mayBePrinted = false): boolean {
     if (index || append || value.type !== 'Word' || MATTERS.test(name) || isRun(name)) return false
+    if (this.context.held?.integers?.includes(name)) return false
     return constantOf(value) !== null || (mayBePrinted && this.#isPrinted(value.parts ?? []))
   }
 
@@ -174,11 +200,6 @@ export class FirstWords {
     const [only, ...more] = outer?.type === 'DoubleQuoted' ? outer.parts : outer ? [outer] : []
     if (only?.type !== 'CommandExpansion' || others.length > 0 || more.length > 0 || !this.#isSimple(only)) return false
     const [statement, ...rest] = only.script?.commands ?? []
-    const node = statement?.command
-    return (
-      rest.length === 0 &&
-      node?.type === 'Command' &&
-      this.effects.prints((node.name && constantOf(node.name)) ?? '') === 'unknown'
-    )
+    return statement?.command.type === 'Command' && rest.length === 0 && this.printedBy([statement]) === 'unknown'
   }
 }

@@ -78,6 +78,16 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
     aliases: { ls: 'rm -rf', head: 'head -n1' },
     held: { arrays: { LIST: ['a', 'b'] }, positional: ['x'] },
   },
+  'a directory of PATH': { ...plain, cwd: '/home/u/bin', variables: { PATH: '/home/u/bin:.:/usr/bin' } },
+  'the processes': { ...engine, automation: [], cwd: '/proc' },
+  'a shell with fields of its own': { ...engine, variables: { ...engine.variables, IFS: '-' } },
+  'a shell that holds code': {
+    ...engine,
+    automation: [{ program: 'cat', subcommands: [], tools: 'reading', feature: 'files', enabled: true }],
+    variables: { ...engine.variables, x: 'a -o -v b[$(reboot)]', NAME: 'a[$(reboot)]' },
+    functions: { grep: 'grep () { reboot; }' },
+    held: { ...engine.held, integers: ['OPTIND', 'A'], arrays: { LIST: ['a[$(reboot)]', 'b'] } },
+  },
   'a shell with integers': {
     ...engine,
     held: { ...engine.held, integers: ['OPTIND', 'A', 'COUNT', 'NAME', 'STAGE', 'x'] },
@@ -94,6 +104,8 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
     held: { references: { NAME: 'PATH' }, directories: ['/etc'], hashed: { ls: '/bin/rm' } },
   },
 }
+
+const NONE_PASSES = new Set(['a shell that holds more', 'a shell with fields of its own'])
 
 /** All that a session, a person or the next verdict would notice; without what only an explanation shows. */
 function told(verdict: Verdict): unknown {
@@ -135,7 +147,7 @@ describe('a first look agrees with the walk', () => {
     test(`on every command of the corpus and the lists, in ${name}`, () => {
       const { wrong, passed } = disagreements(corpus, context)
       expect(wrong).toEqual([])
-      expect(passed).toBeGreaterThan(name === 'a shell that holds more' ? -1 : 50)
+      expect(passed).toBeGreaterThan(NONE_PASSES.has(name) ? -1 : 50)
     })
 
   // COUNT=600000 SEED=2 tries more of them, and others.
@@ -145,7 +157,7 @@ describe('a first look agrees with the walk', () => {
     const some = name === 'an engine' ? commands : commands.slice(0, commands.length / 5)
     const { wrong, passed } = disagreements(some, CONTEXTS[name] as GuardContext)
     expect(wrong).toEqual([])
-    expect(passed).toBeGreaterThan(name === 'an engine' ? 1_000 : name === 'a shell that holds more' ? -1 : 100)
+    expect(passed).toBeGreaterThan(name === 'an engine' ? 1_000 : NONE_PASSES.has(name) ? -1 : 100)
   })
 
   test('on variables whose value something runs', () => {
@@ -171,6 +183,73 @@ describe('a first look agrees with the walk', () => {
       (row) => row.expect === 'deny',
     )
     expect(denied.filter(({ cmd }) => passesAtOnce(inspect(cmd, plain)))).toEqual([])
+  })
+
+  const attacks: readonly (readonly [name: string, ...commands: string[]])[] = [
+    [
+      'an engine',
+      `find . -exec true \\; -exec sh -c 'rm -rf ~' \\;`,
+      'find . -rm',
+      `printf '${STATE}/vault\\0' > x && find -files0-from x -exec cat {} +`,
+      ...['{ xargs cat; }', '(xargs cat)', 'if xargs cat; then :; fi', 'grep . | xargs cat', 'echo "$(xargs cat)"'].map(
+        (reader) => `echo ${STATE}/vault | ${reader}`,
+      ),
+      `echo ${STATE}/vault > x; xargs cat < x`,
+      `echo 'rm -rf /' | grep rm > x`,
+      `echo 'rm -rf /' | sort -o x`,
+      `echo 'rm -rf /' | { sort -o x; }`,
+      'cat \\/home/u/.local/state/cerith/\\v*',
+      `ls -d ${STATE}/vault | xargs cat`,
+      `find . -maxdepth 0 -printf '\\057home\\057u\\057.local\\057state\\057cerith\\057vault' | xargs cat`,
+      'V=$(stat -c %m .)',
+      'V=$(df --output=target .)',
+      "V=$(date '+rm -rf /')",
+      `stat -c %n 'rm -rf /' > x`,
+      'git config user.name bob; V=$(git config user.name)',
+      'grep x a | cut -d: -f6 > homes',
+      `echo 'a[$(iptables -F)]' > a; x=$(git show :a); echo $((x))`,
+      `for x in 5 'a[$(reboot)]'; do echo $((x)); done`,
+      `echo 'a[$(reboot)]' | while read -r x; do echo $((x)); done`,
+      `x='a -o -v b[$(reboot)]'; [ -f $x ]`,
+      `[ -f $(echo a -o -v 'b[$(reboot)]') ]`,
+      'while true; do (ls &); done',
+      'until false; do { ls & }; done',
+      'echo iptables -F > fish/config.fish',
+      'echo iptables -F > a; mv a fish/config.fish',
+      "printf '[Socket]\\nExecStartPre=iptables -F\\n' > a.socket",
+      `cat s/vault/`,
+      `${'( '.repeat(90)}ls${' )'.repeat(90)}`,
+      'V=~/"Documents"',
+      "for x in ~/'a'; do ls; done",
+      'for x in {01..03}; do :; done',
+      'for x in a b; do :; done; if [ "$x" != a ]; then :; fi',
+      'x=0; while [ $x -lt 3 ]; do x=$((x+1)); done; if [ "$x" != 0 ]; then echo ok; fi',
+      `file -f ${STATE}/vault`,
+      `diff -r ${STATE} a`,
+      'while cd ..; do rm -rf u; done',
+    ],
+    ['a fresh shell', 'cd / && cp bin/rm x', "cd / && echo 'rm -rf /' | cp dev/stdin x", 'uniq a -- -x'],
+    ['a shell with functions and aliases', 'ls | xargs cat', 'find . -exec cat {} \\;'],
+    ['a shell with integers', "A='a[$(reboot)]' ls"],
+    ['a shell that holds code', 'echo $((LIST))', 'ls | xargs cat', '[ -f $x ]', "A='a[$(reboot)]' true"],
+    ['a directory of PATH', 'echo iptables -F > ls; ls'],
+    ['a shell that has written files', 'xargs cat < not\\es.txt', 'V=$(wc -l "n"otes.txt)'],
+    ['the processes', `cat self/root${STATE}/v\\ault`, `grep -r x self/root${STATE}`],
+    ['a shell with fields of its own', 'for x in Documents-x; do rm -rf $x; done'],
+  ]
+  test.each(attacks)('on what once passed, in %s', (name, ...commands) => {
+    const context = CONTEXTS[name] as GuardContext
+    for (const one of [context, { ...context, automation: [] }])
+      for (const command of commands)
+        expect([command, told(inspect(command, one))]).toEqual([command, told(inspectFully(command, one))])
+  })
+
+  test('loops in loops are not looked at without end', () => {
+    const nested = (depth: number): string =>
+      depth === 0 ? 'ls' : `for a in 1 2 3 4 5 6 7 8; do echo $(${nested(depth - 1)}); done`
+    const began = performance.now()
+    inspect(nested(12), plain)
+    expect(performance.now() - began).toBeLessThan(5_000)
   })
 
   test.each([
@@ -243,7 +322,7 @@ x=0; while [ $x -lt 3 ]; do x=$((x + 1)); |while true; do |ls % while read -r x;
     `-rfX / . .. ~ ~/x $HOME "$NAME" "$F" $F \${NAME} \${NAME:-x} \${#NAME} $? $_ $$ $(ls) $(rm\\ -rf\\ /) \`ls\` "$(cat x)" * *.ts src/* {a,b} [ab]* 'a b' "a b" a\\ b ; ` +
     `'a[\$(rm\\ -rf\\ /)]' -a = -eq x=1 GIT_PAGER=rm A=b /dev/sda /etc/passwd ${STATE}/vault .local/state/cerith/vault ../.local/state/cerith/vault --file=${STATE}/vault -f/etc/passwd @${STATE}/vault ` +
     `vault src/vault src/a out/x notes.txt a b c.txt ./a .bashrc .git/config .git/hooks/pre-commit pre-commit .ssh Documents etc passwd home u state bin/sh x.desktop a.service usercustomize.py crontab -p -R -a $x "$x" \${x} V=$(date) %s%s r m cm0gLXJmIC8= abcdefghij ` +
-    `'s/.*:/x/' 's/a/b/' 's/a/b/e' 's/a/b/w x' '1,5p' 'w /etc/passwd' '{print $1}' '{system("rm -rf /")}' '{print > "/etc/passwd"}' ] ! ( ) src $((1+2)) $((x+1)) $((NAME+1)) \${x%.ts} \${NAME:+y} {1..3} src/{a,b} -i.bak HEAD~1 user.name core.pager core.worktree 644 777 u+s cf x.tar {} \\; -n -0 -I -m -q . --hard --include=*.ts --include=v* --exclude=*.md`
+    `'s/.*:/x/' 's/a/b/' 's/a/b/e' 's/a/b/w x' '1,5p' 'w /etc/passwd' '{print $1}' '{system("rm -rf /")}' '{print > "/etc/passwd"}' ] ! ( ) src $((1+2)) $((x+1)) $((NAME+1)) \${x%.ts} \${NAME:+y} {1..3} src/{a,b} -i.bak HEAD~1 user.name core.pager core.worktree 644 777 u+s cf x.tar {} \\; -n -0 -I 'a[$(reboot)]' 'a -o -v b[$(reboot)]' ~/"x" \\v* {01..03} -c%n --format=%n + -exec -m -q . --hard --include=*.ts --include=v* --exclude=*.md`
   const joints = [' | ', ' && ', ' || ', '; ', ' & ', '\n', ' |& ']
   const tails = [
     '',
@@ -294,6 +373,12 @@ x=0; while [ $x -lt 3 ]; do x=$((x + 1)); |while true; do |ls % while read -r x;
         ])
       if (/(?:^|\s)\((?:cd|[a-z])/.test(text) && !/\)$/.test(text)) text += ')'
       if (/(?:^|\s)\{ /.test(text) && !/\}$/.test(text)) text += pick(['; }', '; } < a', '; } > x'])
+      // A part as a group, behind a pipe or in front of a file.
+      if (pick([0, 0, 0, 0, 1]) && !text.includes('<<'))
+        text = pick(['ls | { ^; }', 'echo a | (^)', '{ ^; } < a', 'cat a | if ls; then ^; fi', 'echo "$(^)"']).replace(
+          '^',
+          () => text,
+        )
       if (parts > 1) text += pick(joints)
     }
     yield text

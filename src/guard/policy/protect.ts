@@ -5,7 +5,7 @@
 import { isExtreme } from '../rules/judge.js'
 import { type Effect, objection } from '../rules/findings.js'
 import type { GuardContext } from './context.js'
-import { LOOKS_AT_NAMES, RECURSIVE } from '../programs/readers.js'
+import { looksAtNames, RECURSIVE } from '../programs/readers.js'
 import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
 import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE, UNKNOWN, UNTRACKED } from '../words/text.js'
@@ -37,7 +37,7 @@ export function watchProtected(
   return {
     opaque: () => {},
     command: (argv, shell, walker) => {
-      if (secret.length === 0 || LOOKS_AT_NAMES.test(plain(argv[0] ?? ''))) return
+      if (secret.length === 0 || looksAtNames(plain(argv[0] ?? ''), argv)) return
       const all = readsTrees(argv) ? TREE : ''
       const from = all ? directoryOf(argv) : ''
       for (const word of argv.slice(1)) {
@@ -105,11 +105,12 @@ function directoryOf(argv: readonly string[]): string {
   return at > 0 ? (argv[at + 1] ?? '') : (joined?.replace(/^(?:-C|--directory=)/, '') ?? '')
 }
 
-const READS_TREES = /^(?:cp|tar|bsdtar|rsync|zip|7za?|scp|rg|ag|find|cpio|pax)$/
+const READS_TREES = /^(?:cp|tar|bsdtar|rsync|zip|7za?|scp|rg|ag|find|cpio|pax|rgrep)$/
 
 function readsTrees([name = '', ...words]: readonly string[]): boolean {
   return (
-    READS_TREES.test(plain(name)) || (/^[ef]?grep$/.test(plain(name)) && words.some((word) => RECURSIVE.test(word)))
+    READS_TREES.test(plain(name)) ||
+    (/^(?:[ef]?grep|diff)$/.test(plain(name)) && words.some((word) => RECURSIVE.test(word)))
   )
 }
 

@@ -16,11 +16,17 @@ const every =
     words.every((word) => word !== null && allowed.test(word))
 
 /** They show that a file is there, not what is in it; or their words are names of variables. */
-export const LOOKS_AT_NAMES =
+const LOOKS_AT_NAMES =
   /^(?:ls|stat|file|test|\[|\[\[|du|echo|printf|cd|dirname|basename|realpath|readlink|which|type|read|unset|export)$/
 
+export function looksAtNames(program: string, words: readonly (string | null)[]): boolean {
+  // `file -f`, `du --files0-from`: the lines of such a file are shown.
+  const showsLines = /^(?:file|du)$/.test(program) && words.some((word) => /^-\w*f|^--files/.test(word ?? ''))
+  return LOOKS_AT_NAMES.test(program) && !showsLines
+}
+
 /** An option of grep with which it reads whole trees, and what a link in them leads to. */
-export const RECURSIVE = /^-\w*[rR]|^--(?:dereference-)?recursive$|^-d|^--directories/
+export const RECURSIVE = /^-\w*[rR]|^--(?:rec|deref|dir)|^-d/
 
 /** Verbs of git that look, or change the repository only; none of them runs what its words say. */
 const GIT_VERBS = nameSet(`
@@ -78,19 +84,21 @@ function isNoName(word: string): boolean {
 
 /** `find -exec PROGRAM {} \\;`, where the program only reads. */
 const find: OnlyReads = (words) => {
-  if (words.some((word) => word === null || /^-(?:delete|execdir|ok|okdir|fprint|fprint0|fprintf|fls)$/.test(word)))
-    return false
+  if (!words.every((word) => word !== null && !FIND_CHANGES.test(word))) return false
   const at = words.indexOf('-exec')
-  const end = words.findIndex((word, i) => i > at && (word === ';' || word === '+'))
-  const [program = null, ...given] = words.slice(at + 1, end)
-  return at < 0 || (program !== null && !given.includes('-exec') && onlyReads(program, given))
+  if (at < 0) return true
+  const end = words.findIndex((word, i) => i > at && (word === ';' || (word === '+' && words[i - 1] === '{}')))
+  const [program, ...given] = words.slice(at + 1, end < 0 ? undefined : end)
+  return words.indexOf('-exec', at + 1) < 0 && typeof program === 'string' && onlyReads(program, given)
 }
+
+const FIND_CHANGES = /^-(?:delete|rm|execdir|ok|okdir|fprint|fprint0|fprintf|fls|files0-from)$/
 
 /** `xargs -n 1 PROGRAM`, where the program only reads, whatever else it is given. */
 const xargs: OnlyReads = ([first, ...words]) => {
-  if (typeof first !== 'string') return false
-  if (first.startsWith('-'))
-    return /^-(?:[0rt]+|[nLP]\d*)$/.test(first) && xargs(/^-[nLP]$/.test(first) ? words.slice(1) : words)
+  if (typeof first !== 'string' || first === 'xargs') return false
+  const option = /^-(?:[0rt]+|[nLP](\d*))$/.exec(first)
+  if (option) return xargs(option[1] === '' ? words.slice(1) : words)
   return onlyReads(first, [...words, null])
 }
 
@@ -102,7 +110,8 @@ const BY_NAME: Readonly<Record<string, OnlyReads>> = {
     always,
   ),
   // A second operand is written.
-  uniq: (words) => words.every((word) => word !== null) && words.filter((word) => !word?.startsWith('-')).length <= 1,
+  uniq: (words) =>
+    words.every((word) => word !== null && word !== '--') && words.filter((word) => !word?.startsWith('-')).length <= 1,
   test: tests,
   '[': tests,
   // What they look for is not run.

@@ -15,6 +15,14 @@ const CRON_TABLE = /^\/etc\/(?:crontab|cron\.d\/[^/]+)$|^\/var\/spool\/cron\//
 const GIT_CONFIG = /\/\.git\/config$|\/\.gitconfig$|\/\.config\/git\/config$|^\/etc\/gitconfig$/
 const UNIT = /\.(?:service|socket|mount|desktop)$|\.(?:service|socket)\.d\/[^/]+\.conf$/
 
+const PYTHON_BEGINS = /\/(?:site|user)customize\.py$/
+const DEVICE_RULES = /\/udev\/rules\.d\/[^/]+$/
+
+/** Whether something runs what is in it. (Files of the system have more such.) */
+export function isCodeFile(path: string): boolean {
+  return [SHELL_CODE, CRON_TABLE, GIT_CONFIG, UNIT, PYTHON_BEGINS, DEVICE_RULES].some((one) => one.test(path))
+}
+
 export function judgeCodeFile(path: string, texts: readonly string[], shell: ShellState, walker: Walker): void {
   const judge = (text: string): void => walker.tryScript(text, shell)
   // A line that makes another account root.
@@ -31,8 +39,8 @@ export function judgeCodeFile(path: string, texts: readonly string[], shell: She
     } else if (CRON_TABLE.test(path)) for (const job of cronJobs(plain(text), path.startsWith('/etc/'))) judge(job)
     else if (GIT_CONFIG.test(path)) commandsOfGitConfig(plain(text)).forEach(judge)
     // Every Python that finds it on its path begins with it.
-    else if (/\/(?:site|user)customize\.py$/.test(path)) walker.code(plain(text))
-    else if (/\/udev\/rules\.d\/[^/]+$/.test(path))
+    else if (PYTHON_BEGINS.test(path)) walker.code(plain(text))
+    else if (DEVICE_RULES.test(path))
       for (const match of plain(text).matchAll(/\bRUN(?:\{program\})?\+?="([^"]*)"/g)) judge(match[1] ?? '')
     else if (/^\/etc\/modprobe\.d\//.test(path))
       for (const match of plain(text).matchAll(/^\s*(?:install|remove)\s+\S+\s+(.*)$/gm)) judge(match[1] ?? '')

@@ -312,6 +312,8 @@ export function constantOf({ value, text, parts }: Word): string | null {
   if (!parts) return /[~*?[{]/.test(text) && text !== '[' && text !== '{' ? null : value
   let whole = ''
   for (const part of parts) {
+    // Bash expands a tilde also in front of quotes.
+    if (part.type === 'Literal' && /(?:^|[=:])~/.test(part.text)) return null
     if (part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted') whole += part.value
     else if (part.type === 'DoubleQuoted' && part.parts.every((inner) => inner.type === 'Literal'))
       whole += part.parts.map((inner) => (inner.type === 'Literal' ? inner.value : '')).join('')

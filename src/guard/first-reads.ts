@@ -1,0 +1,58 @@
+/** What a first look lets a command read: files below its directory, of which none can be one that must not be read. */
+import { isInside } from '../contract/names/inside.js'
+import type { FirstEffects } from './first-effects.js'
+import type { GuardContext } from './policy/context.js'
+import { looksAtNames, RECURSIVE } from './programs/readers.js'
+import { basename } from './programs/row/call.js'
+import { globMatches } from './words/glob.js'
+import { hasWildcard } from './words/text.js'
+
+/** A word that names something outside of the current directory, or in it by another name. */
+const LEADS_AWAY = /^[/~]|^-[A-Za-z]@?[/~]|[=@<:][/~]|\.\./
+/** Of the files that grep finds. */
+const CHOICE = /^--(?:in|ex)clude=/
+
+export class FirstReads {
+  /** Words of this command name files that are read. */
+  #reads = false
+
+  constructor(
+    private readonly context: GuardContext,
+    /** The directories in which a command may be. */
+    private readonly places: readonly string[],
+    private readonly effects: FirstEffects,
+  ) {}
+
+  /** Words that stay below the current directory cannot name a file that must not be read, unless one lies there. */
+  get areFarFromSecrets(): boolean {
+    const { unreadablePaths = [] } = this.context
+    const isFar = (place: string): boolean =>
+      !isInside(place, '/proc') && unreadablePaths.every((path) => !isInside(path, place))
+    return !this.#reads || unreadablePaths.length === 0 || this.places.every(isFar)
+  }
+
+  /** Whether a program may have these words: what it is given is read. */
+  may(program: string, words: readonly (string | null)[]): boolean {
+    if (words.length === 0 || looksAtNames(program, words)) return true
+    this.#reads = true
+    const takesTree =
+      /^(?:find|tar|xargs|rg|ag)$/.test(program) ||
+      (/^(?:[ef]?grep|diff)$/.test(program) && words.some((word) => RECURSIVE.test(word ?? '')))
+    return words.every(
+      (word) =>
+        word !== null &&
+        !((word.length > 1 || takesTree) && LEADS_AWAY.test(word)) &&
+        !this.#mayBeSecret(word) &&
+        !(takesTree && !CHOICE.test(word) && (hasWildcard(word) || this.effects.leadsAway(word, this.places))),
+    )
+  }
+
+  /** A name like one of the files that must not be read: a link may lead there. */
+  #mayBeSecret(word: string): boolean {
+    const { unreadablePaths = [] } = this.context
+    const last = /[^/=@<]*$/.exec(word.replace(/;[\w-]+=.*$|(?:\/\.?)+$/s, ''))?.[0] ?? ''
+    return unreadablePaths.some((path) =>
+      hasWildcard(last) ? globMatches(last, basename(path)) : basename(path) === last,
+    )
+  }
+}
