@@ -253,7 +253,11 @@ export async function followInShell(
   }
   // Such a command may have hurt the shell so that it ends right after it; the next command
   // must not be given to a dying one.
-  if (needs.risky && report) await askForState(shell)
+  if (needs.risky && report && (await askForState(shell))) {
+    // What is noted later would pass for the state behind the next command.
+    shell.dumps.readNow()
+    memory.noteDump(shell)
+  }
   // A command that cannot have printed anything has nothing left to be read.
   if (!(needs.silent && report?.kind === 'F' && report.status === 0)) await shell.caughtUp()
   if (shell.streams.passThrough) await shell.streams.quiet()

@@ -256,8 +256,10 @@ export class SessionMemory {
   }
 
   /** What the shell has written down since the last look; `inert`: the command before it cannot have changed it. */
-  noteDump({ dumps }: SessionShell, inert = false): void {
-    if (dumps.count === this.#dumps) dumps.readNow()
+  noteDump({ alive, dumps }: SessionShell, inert = false): void {
+    // A single one from behind the command is all that it wrote; in any other case there may be more in the pipe.
+    const isAll = alive && dumps.count === this.#dumps + 1 && dumps.last?.mark === AFTER
+    if (!isAll) dumps.readNow()
     const { count, last } = dumps
     if (count === this.#dumps) return
     this.#dumps = count
