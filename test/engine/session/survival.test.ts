@@ -429,16 +429,22 @@ test.each([
   expect(notes.some(({ text }) => text.includes('whether the command had begun is not known'))).toBe(inDoubt)
 })
 
-test('a state that was asked for behind a command is not taken for the one behind the next command', async () => {
-  const session = await engine.session(`s${++count}`)
-  for (const command of ['a=1', 'a=2']) await session.run({ command })
-  // It might have ended its shell, which is therefore asked for its state.
-  await session.run({ command: 'echo $$' })
-  const { notes } = await session.run({ command: 'a=3; kill -9 $$' })
-  expect(notes.map(({ text }) => text).join()).toContain('where the state from before this command is restored')
-  expect(await session.run({ command: 'echo $a' })).toMatchObject({ stdout: '2\n', notes: [] })
-  await session.close()
-})
+test.each([
+  // It might have ended its shell.
+  ['is risky', { command: 'echo $$' }],
+  ['was stopped', { command: 'while :; do :; done', timeoutMs: 100 }],
+])(
+  'the state that is asked for behind a command that %s is not taken for the one behind the next',
+  async (_, request) => {
+    const session = await engine.session(`s${++count}`)
+    for (const command of ['a=1', 'a=2']) await session.run({ command })
+    await session.run(request)
+    const { notes } = await session.run({ command: 'a=3; kill -9 $$' })
+    expect(notes.map(({ text }) => text).join()).toContain('where the state from before this command is restored')
+    expect(await session.run({ command: 'echo $a' })).toMatchObject({ stdout: '2\n', notes: [] })
+    await session.close()
+  },
+)
 
 describe('the launcher is killed while a shell is at work', () => {
   test('what is said about the state is what the next shell has', async () => {

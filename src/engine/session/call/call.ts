@@ -253,8 +253,10 @@ export async function followInShell(
   }
   // Such a command may have hurt the shell so that it ends right after it; the next command
   // must not be given to a dying one.
-  if (needs.risky && report && (await askForState(shell))) {
-    // What is noted later would pass for the state behind the next command.
+  const mayEndSoon = needs.risky && report !== null
+  if (mayEndSoon) await askForState(shell)
+  // The shell has been asked for its state. What is noted later would pass for the one behind the next command.
+  if ((interrupted || mayEndSoon) && shell.alive) {
     shell.dumps.readNow()
     memory.noteDump(shell)
   }
