@@ -1,5 +1,5 @@
 /** The guard's one question: may this command run? Parses it, follows it, and answers with a verdict that says why. */
-import type { AndOr, CommandNode, ParsedScript, Pipeline, Statement } from 'unbash'
+import type { ParsedScript } from 'unbash'
 import type { ShellMutations, Verdict } from '../contract/verdict.js'
 import { watchAutomation } from './policy/automation.js'
 import { type Finding, strictest } from './rules/findings.js'
@@ -116,8 +116,7 @@ function walk(
   const around = { home: context.home, tmp: context.tmp ?? '/tmp', variables: context.variables ?? {}, effort }
   const shell = new ShellState(around, [context.cwd])
   for (const [name, body] of Object.entries(context.aliases ?? {})) shell.aliases.set(name, body)
-  const { held = {} } = context
-  takeOver(held, shell)
+  takeOver(context.held ?? {}, shell)
   if (text.startsWith('#!')) shell.unknownWords = ANYTHING
   try {
     for (const [name, body] of Object.entries(context.functions ?? {})) {
@@ -135,7 +134,7 @@ function walk(
     ? walker.findings.filter((finding) => !isHeld(finding, sandbox)).map(inSandbox)
     : walker.findings
   const decisive = strictest(findings)
-  const { mutations, facts } = { mutations: mutationsOf(shell, context), facts: factsOf(script) }
+  const mutations = mutationsOf(shell, context)
   let tree: Verdict['tree'] | undefined
   return {
     decision: decisive?.decision ?? 'allow',
@@ -154,17 +153,17 @@ function walk(
     secretsAsCode: [...(secrets?.found ?? [])],
     mutations,
     shell: refused ? UNKNOWN_SHELL_FACTS : shellFacts(script, text),
-    facts: { ...facts, parsedOk: refused === undefined },
+    facts: { ...factsOf(script), parsedOk: refused === undefined },
   }
 }
 
-function observers(all: readonly Observer[]): Observer {
+function observers(all: readonly Partial<Observer>[]): Observer {
   return {
-    command: (argv, shell, walker) => all.forEach((one) => one.command(argv, shell, walker)),
-    effect: (effect, walker, argv) => all.forEach((one) => one.effect(effect, walker, argv)),
+    command: (argv, shell, walker) => all.forEach((one) => one.command?.(argv, shell, walker)),
+    effect: (effect, walker, argv) => all.forEach((one) => one.effect?.(effect, walker, argv)),
     code: (made, certain) => all.forEach((one) => one.code?.(made, certain)),
     reads: (path, walker, argv) => all.forEach((one) => one.reads?.(path, walker, argv)),
-    opaque: (what, walker, words) => all.forEach((one) => one.opaque(what, walker, words)),
+    opaque: (what, walker, words) => all.forEach((one) => one.opaque?.(what, walker, words)),
   }
 }
 
@@ -218,20 +217,13 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
 }
 
 function factsOf(script: ParsedScript | undefined): Omit<Verdict['facts'], 'parsedOk'> {
-  const last = script?.commands[script.commands.length - 1]
-  const command = last && lastOf(last)
+  const last = script?.commands.at(-1)
+  const list = last?.command
+  const pipeline = list?.type === 'AndOr' ? list.commands.at(-1) : list
+  const command = pipeline?.type === 'Pipeline' ? pipeline.commands.at(-1) : pipeline
   return {
-    lastPipelineStages: command?.stages ?? 1,
-    finalCommand: command?.name ?? null,
+    lastPipelineStages: pipeline?.type === 'Pipeline' ? pipeline.commands.length : 1,
+    finalCommand: command?.type === 'Command' && command.name && !command.name.parts ? command.name.value : null,
     endsInBackground: last?.background ?? false,
   }
-}
-
-function lastOf(statement: Statement): { stages: number; name: string | null } {
-  let node: CommandNode | Pipeline | AndOr | undefined = statement.command
-  if (node.type === 'AndOr') node = node.commands[node.commands.length - 1]
-  const stages = node?.type === 'Pipeline' ? node.commands.length : 1
-  if (node?.type === 'Pipeline') node = node.commands[node.commands.length - 1]
-  const name = node?.type === 'Command' && node.name && !node.name.parts ? node.name.value : null
-  return { stages, name }
 }

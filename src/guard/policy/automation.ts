@@ -15,7 +15,7 @@ export const OWN_AUTOMATION: AutomationRule = {
   enabled: true,
 }
 
-export function watchAutomation(rules: readonly AutomationRule[]): Observer {
+export function watchAutomation(rules: readonly AutomationRule[]): Partial<Observer> {
   return {
     command: (argv, _shell, walker) => {
       const [program, ...words] = called(argv.map(plain))
@@ -29,8 +29,6 @@ export function watchAutomation(rules: readonly AutomationRule[]): Observer {
         if (hit !== undefined) walker.add(finding(rule, [program, hit].filter((word) => word !== '').join(' ')))
       }
     },
-    effect: () => {},
-    opaque: () => {},
   }
 }
 

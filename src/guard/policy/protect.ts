@@ -16,7 +16,7 @@ import type { Walker } from '../walk/walk.js'
 export function watchProtected(
   context: Pick<GuardContext, 'protectedPaths' | 'unreadablePaths' | 'aliases' | 'functions'>,
   text: string,
-): Observer {
+): Partial<Observer> {
   const tidy = (path: string): string => path.replace(/(.)\/+$/, '$1')
   const paths = (context.protectedPaths ?? []).map(tidy)
   const secret = (context.unreadablePaths ?? []).map(tidy)
@@ -35,7 +35,6 @@ export function watchProtected(
     return found
   }
   return {
-    opaque: () => {},
     command: (argv, shell, walker) => {
       if (secret.length === 0 || looksAtNames(plain(argv[0] ?? ''), argv)) return
       const all = readsTrees(argv) ? TREE : ''
@@ -202,15 +201,8 @@ function names(
   const last = parts[parts.length - 1] ?? ''
   if (last.startsWith(SELECTED)) {
     const start = parts.slice(0, -1)
-    return (
-      start.length < own.length &&
-      start.every((part, i) => isName(part, own[i] ?? '')) &&
-      isSelected(last.slice(1), start.length, file)
-    )
+    return start.length < own.length && leadsTo(start, own) && isSelected(last.slice(1), start.length, file)
   }
   // The directory right around it counts where everything in it is read.
-  return (
-    (parts.length === own.length || (takesTree && parts.length === own.length - 1)) &&
-    parts.every((part, i) => isName(part, own[i] ?? ''))
-  )
+  return (parts.length === own.length || (takesTree && parts.length === own.length - 1)) && leadsTo(parts, own)
 }

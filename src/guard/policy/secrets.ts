@@ -2,7 +2,7 @@
 import { SECRET_TOKEN } from '../../contract/secret.js'
 import type { Observer } from '../walk/effects.js'
 
-export interface SecretWatch extends Observer {
+export interface SecretWatch extends Partial<Observer> {
   /** Tokens that became code. */
   readonly found: ReadonlySet<string>
 }
@@ -26,8 +26,6 @@ export function watchSecrets(command: string, held: readonly KnownSecret[] = [])
   }
   return {
     found,
-    effect: () => {},
-    opaque: () => {},
     command(argv) {
       const [program = ''] = argv
       if (program.includes('{{')) addTokens(program)

@@ -15,13 +15,12 @@ import type { Walker } from '../walk/walk.js'
 
 const HARMLESS_TARGET = /^\/dev\/(?:null|stdin|stdout|stderr|tty|full|zero|fd\/\d+)$/
 
-export function watchPolicy(policy: Policy, context: GuardContext): Observer {
+export function watchPolicy(policy: Policy, context: GuardContext): Partial<Observer> {
   const project = context.roots?.[0] ?? context.cwd
   const place = (path: string): string =>
     resolvePath(path.startsWith('~') ? context.home + path.slice(1) : path, project)
   const roots = (context.roots ?? policy.roots ?? [context.cwd]).map(place)
-  if (policy.preset === 'open' && policy.rules.length === 0 && policy.protectedPaths.length === 0)
-    return { command: () => {}, effect: () => {}, opaque: () => {} }
+  if (policy.preset === 'open' && policy.rules.length === 0 && policy.protectedPaths.length === 0) return {}
 
   return {
     command: (argv, shell, walker) => {

@@ -36,7 +36,7 @@ export interface Effect {
   readonly mode?: string | undefined
 }
 
-/** What policy has against a command: its words as people read them, and what they do. */
+/** What there is against a command: its words as people read them, and what they do. */
 export function objection(
   decision: Decision,
   rule: string,
@@ -51,11 +51,7 @@ const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny:
 
 /** The finding that decides: the strictest, a catastrophic one before a policy one, the first of equals. */
 export function strictest(findings: readonly Finding[]): Finding | undefined {
-  let best: Finding | undefined
-  for (const finding of findings) {
-    if (!best || rank(finding) > rank(best)) best = finding
-  }
-  return best
+  return findings.reduce<Finding | undefined>((best, one) => (!best || rank(one) > rank(best) ? one : best), undefined)
 }
 
 function rank(finding: Finding): number {

@@ -7,17 +7,17 @@ import type { ShellState } from '../words/state.js'
 import { FAILED, readable, TREE, UNKNOWN } from '../words/text.js'
 import type { Walker } from './walk.js'
 
-/** What policy wants to see of every effective command and every effect. */
+/** What policy is told of every effective command and every effect. */
 export interface Observer {
   command(argv: readonly string[], shell: ShellState, walker: Walker): void
   effect(effect: Effect, walker: Walker, argv: readonly string[]): void
   /** A command reads a file, or is given its name. The path is absolute. */
-  reads?(path: string, walker: Walker, argv: readonly string[]): void
+  reads(path: string, walker: Walker, argv: readonly string[]): void
   /**
    * Text that the command made becomes code. `certain` is false where the text may also be plain data, as a string in a
    * program is.
    */
-  code?(text: string, certain: boolean): void
+  code(text: string, certain: boolean): void
   /** Code was run that cannot be read here: a downloaded script, an unknown variable as a command. */
   opaque(what: string, walker: Walker, words: readonly string[]): void
 }
@@ -99,7 +99,7 @@ export function walkRead(word: string, shell: ShellState, argv: readonly string[
     const path = resolvePath(bare, cwd)
     if (!path.startsWith('/')) continue
     for (const one of [path, walker.namesakes.meaning(path)])
-      if (one !== undefined) walker.settings.observer.reads?.(one, walker, argv)
+      if (one !== undefined) walker.settings.observer.reads(one, walker, argv)
   }
 }
 

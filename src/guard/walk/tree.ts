@@ -31,12 +31,6 @@ export class TreeBuilder {
     }
   }
 
-  /** A remark on the command being looked at, such as the directory it runs in. */
-  note(text: string): void {
-    const node = this.path[this.path.length - 1]
-    if (node && node !== this.root) node.note = node.note ? `${node.note}; ${text}` : text
-  }
-
   mark(finding: Finding): void {
     const node = this.path[this.path.length - 1]
     if (node) this.marks.set(finding, node)

@@ -10,7 +10,7 @@ import { catastrophe, type RuleName } from '../rules/catastrophe.js'
 import { walkArithmeticFor, walkCase, walkFor, walkIf, walkTest, walkWhile } from './control-flow.js'
 import { type Observer, walkEffect, walkRead } from './effects.js'
 import { judgeExpressions } from '../words/arithmetic.js'
-import type { EffectKind, Finding } from '../rules/findings.js'
+import { type EffectKind, type Finding, objection } from '../rules/findings.js'
 import type { Runner } from '../words/folding.js'
 import { GuardLimit } from '../words/limits.js'
 import { walkAndOr, walkCoproc, walkPipeline } from './lists.js'
@@ -110,7 +110,7 @@ export class Walker implements Runner {
 
   /** Text that the command made becomes code. */
   code(text: string, certain = true): void {
-    this.settings.observer.code?.(text, certain)
+    this.settings.observer.code(text, certain)
   }
 
   /** Records that a command would do something to a path. */
@@ -121,18 +121,14 @@ export class Walker implements Runner {
 
   /** A command is given the name of a file, or reads it. */
   reads(word: string, shell: ShellState, argv: readonly string[]): void {
-    if (this.settings.observer.reads) walkRead(word, shell, argv, this)
+    walkRead(word, shell, argv, this)
   }
 
   report(rule: RuleName, words: readonly string[], shown?: string): void {
-    const row = catastrophe(rule)
+    const { why, guidance } = catastrophe(rule)
     const target = shown && !words.includes(shown) ? ` (${shown})` : ''
     this.add({
-      decision: 'deny',
-      rule,
-      reason: `\`${words.map(readable).join(' ')}\` ${row.why}${target}`,
-      guidance: row.guidance,
-      words: words.map(readable),
+      ...objection('deny', rule, words.map(readable), { why: ` ${why}${target}`, guidance }),
       dangerous: true,
     })
   }

@@ -43,12 +43,13 @@ const debuggers: Program = (call) => {
 }
 
 function killsHost(call: Call, target: string, what = 'end'): void {
+  const words = [basename(call.argv[0] ?? ''), target]
   call.walker.add({
     decision: 'deny',
     rule: 'kill-host',
-    reason: `\`${[basename(call.argv[0] ?? ''), target].join(' ')}\` would ${what} the process that runs this shell`,
+    reason: `\`${words.join(' ')}\` would ${what} the process that runs this shell`,
     guidance: 'End your own processes by their pid, or stop the job by its id.',
-    words: [basename(call.argv[0] ?? ''), target],
+    words,
     dangerous: true,
   })
 }
@@ -184,9 +185,7 @@ const pgrep: Program = (call) => {
 
 export const SIGNAL_PROGRAMS: Readonly<Record<string, Program>> = {
   kill,
-  pkill: killByName,
-  killall: killByName,
-  skill: killByName,
+  ...table(['pkill', 'killall', 'skill'], killByName),
   killall5: (call) => {
     if (!onlyTalks(call.args)) call.report('kill-everything')
     return NOTHING
