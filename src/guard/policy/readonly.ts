@@ -34,42 +34,36 @@ const git: Check = (args) => {
     i += args[i] === '-C' ? 2 : 1
   }
   const [verb = '', ...rest] = args.slice(i)
-  if (
-    rest.some(
-      (word) =>
-        /^(--output|--ext-diff|--textconv|--open-files-in-pager|--exec|--upload-pack|--receive-pack|--paginate)(=|$)|^-O[^\d]*$/.test(
-          word,
-        ) && !(word === '-O' && verb === 'diff'),
-    )
-  )
-    return false
-  if (
-    /^(status|log|diff|show|rev-parse|ls-files|blame|annotate|describe|shortlog|cat-file|rev-list|ls-tree|grep|for-each-ref|name-rev|merge-base|show-ref|var|count-objects|whatchanged|cherry|diff-tree|diff-index|diff-files|show-branch|range-diff|check-ignore|check-attr|version|help|verify-commit|verify-tag|fsck)$/.test(
-      verb,
-    )
-  )
-    return true
+  if (rest.some((word) => GIT_RISKS.test(word) && !(word === '-O' && verb === 'diff'))) return false
+  if (GIT_READERS.has(verb)) return true
   const operands = rest.filter((word) => !word.startsWith('-'))
   if (verb === 'branch')
     return (
       operands.length === 0 ||
-      (rest.some((word) => /^(-l|--list|--contains|--merged|--no-merged|--points-at|-a|-r|-v+)$/.test(word)) &&
-        !rest.some((word) => /^-[dDmMcCu]|^--(delete|move|copy|set-upstream|edit-description|unset|force)/.test(word)))
+      (only(/^(-l|--list|--contains|--merged|--no-merged|--points-at|-a|-r|-v+)$/)(rest) &&
+        without(/^-[dDmMcCu]|^--(delete|move|copy|set-upstream|edit-description|unset|force)/)(rest))
     )
-  if (verb === 'tag')
-    return operands.length === 0 || rest.some((word) => /^(-l|--list|--contains|--points-at)$/.test(word))
-  if (verb === 'config')
-    return (
-      rest.some((word) => /^(--get|--get-all|--get-regexp|-l|--list|--get-urlmatch)$/.test(word)) ||
-      /^(get|list)$/.test(operands[0] ?? '')
-    )
+  if (verb === 'tag') return operands.length === 0 || only(/^(-l|--list|--contains|--points-at)$/)(rest)
+  if (verb === 'config' && only(/^(--get|--get-all|--get-regexp|-l|--list|--get-urlmatch)$/)(rest)) return true
   const looks = GIT_LOOKS.get(verb)
   return looks ? looks.test(operands[0] ?? '') : verb === '' && args.length > 0
 }
 
+/** Options with which a verb of git writes a file or starts a program. */
+const GIT_RISKS =
+  /^(--output|--ext-diff|--textconv|--open-files-in-pager|--exec|--upload-pack|--receive-pack|--paginate)(=|$)|^-O[^\d]*$/
+
+/** Verbs of git that only look. */
+const GIT_READERS = nameSet(`
+  status log diff show rev-parse ls-files blame annotate describe shortlog cat-file rev-list ls-tree grep for-each-ref
+  name-rev merge-base show-ref var count-objects whatchanged cherry diff-tree diff-index diff-files show-branch
+  range-diff check-ignore check-attr version help verify-commit verify-tag fsck
+`)
+
 /** Verbs of git that only look with these first operands; an empty one stands for none. */
 const GIT_LOOKS = new Map(
   Object.entries({
+    config: /^(get|list)$/,
     remote: /^(show|get-url)?$/,
     stash: /^(list|show)$/,
     worktree: /^list$/,

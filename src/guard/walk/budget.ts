@@ -15,7 +15,7 @@ export class Budget {
 
   step(): void {
     if ((++this.steps & 31) === 0) {
-      this.effort.alternatives = alternativesAfter(this.steps)
+      this.effort.alternatives = EFFORT.find(([until]) => this.steps < until)?.[1] ?? 2
       if (this.deadline < Infinity && Date.now() > this.deadline) throw new OutOfPatience()
     }
     if (this.steps > GUARD_LIMITS.maxSteps) throw new GuardLimit('steps', 'the command has too many parts to check')
@@ -55,7 +55,3 @@ const EFFORT: readonly (readonly [number, number])[] = [
   [1_000, 6],
   [1_400, 3],
 ]
-
-function alternativesAfter(steps: number): number {
-  return EFFORT.find(([until]) => steps < until)?.[1] ?? 2
-}

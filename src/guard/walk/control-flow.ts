@@ -24,12 +24,9 @@ export function walkIf(node: If, shell: ShellState, stdin: Input, walker: Walker
     out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(branch.then, way, stdin))])
     ways.push({ body: branch.then, way })
   }
-  if (node.else)
-    out = unique([
-      ...out,
-      ...walker.recursion.guarded(true, () => walker.list(node.else as CompoundList, otherwise, stdin)),
-    ])
-  ways.push({ body: node.else, way: otherwise })
+  const { else: last } = node
+  if (last) out = unique([...out, ...walker.recursion.guarded(true, () => walker.list(last, otherwise, stdin))])
+  ways.push({ body: last, way: otherwise })
   join(shell, !walker.leaves(node.then, shell), ways, walker)
   return out
 }
@@ -131,15 +128,16 @@ export function walkTest(expression: TestExpression, shell: ShellState, walker: 
       else expandSingle(expression.operand, shell, walker)
       return
     case 'TestBinary': {
-      const sides = [expression.left, expression.right].map((word) => expandSingle(word, shell, walker))
+      const left = expandSingle(expression.left, shell, walker)
+      const right = expandSingle(expression.right, shell, walker)
       if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(expression.operator))
-        for (const values of sides) walker.calculated(values, shell)
+        for (const values of [left, right]) walker.calculated(values, shell)
       // What a group matches is a part of the text, and may be all of it.
       if (expression.operator === '=~')
         shell.set(
           'BASH_REMATCH',
-          sides[0] ?? ANYTHING,
-          Array.from({ length: 10 }, () => sides[0]?.[0] ?? UNKNOWN),
+          left,
+          Array.from({ length: 10 }, () => left[0] ?? UNKNOWN),
         )
       return
     }

@@ -159,7 +159,7 @@ export class ShellReader {
     )
     // The index of an array that is asked for is evaluated, and `printf -v` assigns; neither is
     // to be seen behind an expansion.
-    const plain = word !== 'printf' && word !== 'test' && word !== '[' ? true : asks && args.every(isNoOption)
+    const plain = !/^(?:printf|test|\[)$/.test(word) || (asks && args.every(isNoOption))
     if (HARMLESS.has(word) && plain && prefix.length === 0) return
     this.harmless = false
     if (!HARMLESS.has(word) && !CLEAR.has(word)) this.clear = false
@@ -248,12 +248,8 @@ export class ShellReader {
   /** Arithmetic assigns, also through the text of a variable that it names. */
   #arithmetic(expression: ArithmeticExpression | undefined, here: boolean): void {
     if (!expression || !isNumbers(expression)) this.#changes(here)
-    if (expression) this.#expansionsOf(expression)
-  }
-
-  #expansionsOf(expression: ArithmeticExpression): void {
-    if (expression.type === 'ArithmeticCommandExpansion' || (expression.type === 'ArithmeticWord' && expression.parts))
-      this.builtinsOnly = false
+    const isExpanded = expression?.type === 'ArithmeticWord' && expression.parts
+    if (isExpanded || expression?.type === 'ArithmeticCommandExpansion') this.builtinsOnly = false
   }
 
   #test(expression: TestExpression, here: boolean): void {

@@ -189,7 +189,8 @@ export class Streams {
     const found = shell.cwd.flatMap((cwd) => {
       const absolute = resolvePath(path, cwd)
       if (path.includes(TREE) || path.includes(SELECTED)) return foundBelow(absolute, shell)
-      if (hasWildcard(path)) return matching(absolute, shell)
+      // What the files that a pattern can mean hold: each of them, and all one behind the other.
+      if (hasWildcard(path)) return heldBy(shell, (file) => globMatches(absolute, file))
       const real = shell.files.has(absolute) || shell.files.size === 0 ? undefined : this.walker.disk.real(absolute)
       const texts = shell.files.get(real ?? absolute) ?? []
       if (texts[0] === FIFO) shell.files.set(absolute, [READ_FIFO])
@@ -204,11 +205,6 @@ function foundBelow(printed: string, shell: ShellState): string[] {
   const at = printed.search(new RegExp(`[${TREE}${SELECTED}]`))
   const [directory, name] = [printed.slice(0, at).replace(/\/*$/, '/'), printed.slice(at + 1)]
   return heldBy(shell, (path) => path.startsWith(directory) && (name === '' || globMatches(name, basename(path))))
-}
-
-/** What the files that a pattern can mean hold: each of them, and all one behind the other. */
-function matching(pattern: string, shell: ShellState): string[] {
-  return heldBy(shell, (path) => globMatches(pattern, path))
 }
 
 function heldBy(shell: ShellState, isMeant: (path: string) => boolean): string[] {

@@ -76,15 +76,10 @@ function joinPieces(pieces: readonly Alternatives[]): Alternatives {
 /** Folds an operand of `${...}` in the quoting of its surroundings. */
 function expandOperand(word: Word, quoted: boolean, shell: ShellState, runner: Runner): Alternatives {
   const tokens = tokensOf(word)
-  if (quoted)
-    return unique(
-      fold(
-        tokens.map((token) => ({ ...token, quoted: true })),
-        shell,
-        runner,
-        'inner',
-      ).map((text) => text.replaceAll(QUOTES, '')),
-    )
+  if (quoted) {
+    const whole = tokens.map((token) => ({ ...token, quoted: true }))
+    return unique(fold(whole, shell, runner, 'inner').map((text) => text.replaceAll(QUOTES, '')))
+  }
   // Blanks of the operand separate fields, those inside its quotes do not.
   const inner = tokens.map((token) =>
     'char' in token && !token.quoted ? { ...token, char: token.char.replace(/[ \t\n]+/g, BREAK) } : token,
@@ -100,17 +95,20 @@ function isLiteral({ parts, text }: Word): boolean {
   return !parts && text !== '' && !SPECIAL.test(text)
 }
 
-export function tokensOf(word: Word): Token[] {
+function tokensOf(word: Word): Token[] {
   return word.parts ? word.parts.flatMap((part) => tokensOfPart(part, false)) : rawTokens(word.text)
 }
 
 function tokensOfPart(part: WordPart, quoted: boolean): Token[] {
   switch (part.type) {
     case 'Literal':
-      return quoted ? quotedTokens(part.value) : rawTokens(part.text)
+      return quoted ? [{ char: part.value, quoted }] : rawTokens(part.text)
     case 'SingleQuoted':
     case 'AnsiCQuoted':
-      return [{ char: QUOTES, quoted: true }, ...quotedTokens(part.value)]
+      return [
+        { char: QUOTES, quoted: true },
+        { char: part.value, quoted: true },
+      ]
     case 'DoubleQuoted':
     case 'LocaleString':
       return [{ char: QUOTES, quoted: true }, ...part.parts.flatMap((child) => tokensOfPart(child, true))]
@@ -133,10 +131,6 @@ function tokensOfPart(part: WordPart, quoted: boolean): Token[] {
     default:
       return [{ part, quoted }]
   }
-}
-
-function quotedTokens(text: string): Token[] {
-  return [{ char: text, quoted: true }]
 }
 
 /** Unquoted source text: a backslash quotes the next character, and removes a newline. */

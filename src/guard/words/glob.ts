@@ -1,11 +1,8 @@
 /** Shell patterns: matches a folded pattern (with active wildcards) against text, in linear space and bounded time. */
 import { CLOSE, OPEN, QUESTION, QUOTES, SELECTED, STAR, TREE, UNKNOWN } from './text.js'
 
-type Atom =
-  | { readonly kind: 'char'; readonly char: string }
-  | { readonly kind: 'any' }
-  | { readonly kind: 'many' }
-  | { readonly kind: 'set'; readonly has: (char: string) => boolean }
+/** What matches one character, or any number of them. */
+type Atom = 'many' | ((char: string) => boolean)
 
 /** Whether `pattern` can match all of `text`. An unknown piece of the pattern can match anything. */
 export function globMatches(pattern: string, text: string): boolean {
@@ -44,10 +41,10 @@ function matchAtoms(atoms: readonly Atom[], text: readonly string[]): boolean {
   let resume = 0
   while (at < text.length) {
     const here = atoms[atom]
-    if (here && here.kind === 'many') {
+    if (here === 'many') {
       lastMany = atom++
       resume = at
-    } else if (here && takes(here, text[at] ?? '')) {
+    } else if (here?.(text[at] ?? '')) {
       atom++
       at++
     } else if (lastMany >= 0) {
@@ -55,31 +52,32 @@ function matchAtoms(atoms: readonly Atom[], text: readonly string[]): boolean {
       at = ++resume
     } else return false
   }
-  while (atoms[atom]?.kind === 'many') atom++
+  while (atoms[atom] === 'many') atom++
   return atom === atoms.length
 }
 
-function takes(atom: Atom, char: string): boolean {
-  if (atom.kind === 'any') return true
-  if (atom.kind === 'char') return atom.char === char
-  return atom.kind === 'set' && atom.has(char)
-}
+const isAny = (): boolean => true
+
+const isChar =
+  (char: string): Atom =>
+  (other) =>
+    other === char
 
 function atomsOf(pattern: string): Atom[] {
   const atoms: Atom[] = []
   const chars = [...pattern]
   for (let i = 0; i < chars.length; i++) {
     const char = chars[i] ?? ''
-    if (char === STAR || char === UNKNOWN || char === SELECTED) atoms.push({ kind: 'many' })
-    else if (char === QUESTION) atoms.push({ kind: 'any' })
+    if (char === STAR || char === UNKNOWN || char === SELECTED) atoms.push('many')
+    else if (char === QUESTION) atoms.push(isAny)
     else if (char === OPEN) {
       const close = chars.indexOf(CLOSE, i)
-      if (close < 0) atoms.push({ kind: 'char', char: '[' })
+      if (close < 0) atoms.push(isChar('['))
       else {
-        atoms.push({ kind: 'set', has: setOf(chars.slice(i + 1, close)) })
+        atoms.push(setOf(chars.slice(i + 1, close)))
         i = close
       }
-    } else if (char !== QUOTES && char !== TREE) atoms.push({ kind: 'char', char })
+    } else if (char !== QUOTES && char !== TREE) atoms.push(isChar(char))
   }
   return atoms
 }

@@ -46,10 +46,9 @@ export function expandParameter(
     return measure(found, index === '@' || index === '*' || part.parameter === '@' || part.parameter === '*')
   const changed = part.operation
     ? operate(found, part.operation, part.parameter, quoted, shell, runner, folding)
-    : { variable: orEnd(found, shell), split: true }
-  const all = index === '@' || part.parameter === '@'
-  if (!changed.split) return changed.variable.values
-  return present(changed.variable, all, quoted, shell)
+    : orEnd(found, shell)
+  if ('fields' in changed) return changed.fields
+  return present(changed, index === '@' || part.parameter === '@', quoted, shell)
 }
 
 /** After `set -u` a variable that was never set ends the shell, so that it is never empty. */
@@ -108,11 +107,8 @@ function measure(variable: Variable, all: boolean): Alternatives {
   return map(variable.values, (text) => (isConstant(text) ? String([...text].length) : UNKNOWN))
 }
 
-interface Changed {
-  readonly variable: Variable
-  /** False when the value already carries its own field breaks. */
-  readonly split: boolean
-}
+/** Another value, or one that already carries its own field breaks. */
+type Changed = Variable | { readonly fields: Alternatives }
 
 function operate(
   variable: Variable,
@@ -123,13 +119,10 @@ function operate(
   runner: Runner,
   folding: Folding,
 ): Changed {
-  const each = (change: (text: string) => string): Changed => ({
-    variable: {
-      values: map(variable.values, change),
-      items: variable.items?.map(change),
-      ways: variable.ways?.map((way) => way.map(change)),
-    },
-    split: true,
+  const each = (change: (text: string) => string): Variable => ({
+    values: map(variable.values, change),
+    items: variable.items?.map(change),
+    ways: variable.ways?.map((way) => way.map(change)),
   })
   switch (operation.type) {
     case 'Default': {
@@ -159,16 +152,12 @@ function operate(
       })
       // A piece of a secret is as good as the whole: pieces can be put together again.
       if (variable.values.some((text) => TOKEN.test(text))) return each((text) => text)
-      if (offset === undefined || (operation.length && length === undefined))
-        return { variable: { values: ANYTHING }, split: true }
+      if (offset === undefined || (operation.length && length === undefined)) return { values: ANYTHING }
       if (variable.items) {
         const ways = (variable.ways ?? [variable.items]).map((list) =>
           slice(name === '@' || name === '*' ? [shell.arg0, ...list] : list, offset, length),
         )
-        return {
-          variable: { values: unique(ways.map((items) => items.join(' '))), items: ways[0] ?? [], ways },
-          split: true,
-        }
+        return { values: unique(ways.map((items) => items.join(' '))), items: ways[0] ?? [], ways }
       }
       return each((text) => (isConstant(text) ? slice([...text], offset, length).join('') : UNKNOWN))
     }
@@ -177,7 +166,7 @@ function operate(
     case 'Transform':
       return transformed(variable, operation.operand.value, shell, runner)
     default:
-      return { variable: { values: ANYTHING }, split: true }
+      return { values: ANYTHING }
   }
 }
 
@@ -191,26 +180,20 @@ function byDefault(
 ): Changed {
   const full = variable.values.filter((text) => text !== '')
   const surelySet = !operator.startsWith(':') && shell.variables.has(name) && !variable.unset
-  if (surelySet) return operator === '+' ? { variable: { values: operand }, split: false } : { variable, split: true }
+  if (surelySet) return operator === '+' ? { fields: operand } : variable
   const mayBeEmpty = full.length < variable.values.length
   const kept = quoted ? full : unsplit(full, shell)
   if (operator.endsWith('+'))
-    return {
-      variable: { values: full.length === 0 ? [''] : mayBeEmpty ? unique([...operand, '']) : operand },
-      split: false,
-    }
+    return { fields: full.length === 0 ? [''] : mayBeEmpty ? unique([...operand, '']) : operand }
   if (operator.endsWith('?')) {
     // The shell ends here where it is empty.
     if (operator === ':?' && /^[A-Za-z_]\w*$/.test(name)) shell.supposeNot(name, '')
-    return { variable: { values: kept.length > 0 ? kept : ANYTHING }, split: false }
+    return { fields: kept.length > 0 ? kept : ANYTHING }
   }
   if (operator.endsWith('=') && mayBeEmpty)
     shell.set(name, unique([...full, ...operand.map((text) => plain(text).trim())]))
-  if (variable.items && full.length > 0) return { variable, split: true }
-  return {
-    variable: { values: mayBeEmpty ? unique([...kept, ...operand]) : kept.length > 0 ? kept : [''] },
-    split: false,
-  }
+  if (variable.items && full.length > 0) return variable
+  return { fields: mayBeEmpty ? unique([...kept, ...operand]) : kept.length > 0 ? kept : [''] }
 }
 
 function replaced(text: string, pattern: string, replacement: string, operator: string): string {
@@ -233,14 +216,10 @@ function recased(text: string, operator: string): string {
   return operator.length === 2 ? change(text) : change(text.slice(0, 1)) + text.slice(1)
 }
 
-function transformed(variable: Variable, operator: string, shell: ShellState, runner: Runner): Changed {
-  if (operator === 'P')
-    return {
-      variable: { values: unique(variable.values.flatMap((text) => [...runner.prompt(text, shell)])) },
-      split: true,
-    }
+function transformed({ values }: Variable, operator: string, shell: ShellState, runner: Runner): Variable {
+  if (operator === 'P') return { values: unique(values.flatMap((text) => [...runner.prompt(text, shell)])) }
   const change = TRANSFORMS[operator]
-  return { variable: { values: change ? map(variable.values, change) : ANYTHING }, split: true }
+  return { values: change ? map(values, change) : ANYTHING }
 }
 
 const TRANSFORMS: Readonly<Record<string, (text: string) => string>> = {
