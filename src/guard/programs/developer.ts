@@ -1,7 +1,7 @@
 /** Developer tools that run commands given in options: one row each, and the few that need more than a row. */
 import { nameList } from '../../contract/quote.js'
 import { hasUnknown, plain } from '../words/text.js'
-import { basename, options, type Program, table } from './row/call.js'
+import { basename, options, type OptionSpec, type Program, table } from './row/call.js'
 import { judgeCode } from './code/inline.js'
 import { docker, remoteExec } from './start/containers.js'
 import { git } from './git.js'
@@ -46,18 +46,7 @@ const shellEscapes: Program = (call) => {
 }
 
 /** Options of other tools whose value is run: one row each. */
-const RUNS_OPTION: Readonly<
-  Record<
-    string,
-    {
-      readonly short?: string
-      readonly long?: readonly string[]
-      readonly takes?: string
-      /** Long options are written with one dash. */
-      readonly singleDash?: boolean
-    }
-  >
-> = {
+const RUNS_OPTION: Readonly<Record<string, OptionSpec & { readonly takes?: string }>> = {
   rg: { long: ['pre', 'hostname-bin'], takes: 'efgmtTABCMjr' },
   ag: { long: ['pager'] },
   man: { short: 'PH', long: ['pager', 'html'] },
@@ -93,7 +82,7 @@ const runsOption: Program = (call, name) => {
   const row = RUNS_OPTION[name] ?? {}
   const given = options(call.args, {
     short: (row.short ?? '') + (row.takes ?? ''),
-    long: [...(row.long ?? [])],
+    long: row.long ?? [],
     singleDash: row.singleDash ?? false,
     stop: /^(?:adb|p[ds]sh)$/.test(name),
   })
@@ -128,13 +117,7 @@ const runsOption: Program = (call, name) => {
   }
   if (name.startsWith('salt')) {
     const at = given.operands.findIndex((word) => /^cmd\.(?:run|shell|run_all|exec_code)$/.test(plain(word)))
-    if (at >= 0)
-      call.tryScript(
-        given.operands
-          .slice(at + 1)
-          .map(plain)
-          .join(' '),
-      )
+    if (at >= 0) call.tryScript(plain(given.operands.slice(at + 1).join(' ')))
   }
   // `-m file -a 'path=/etc state=absent'`: a module of its own for it.
   if (name === 'ansible')
@@ -214,8 +197,7 @@ export const DEVELOPER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(Object.keys(RUNS_OPTION), runsOption),
   ...table(CONFIGURED, configured),
   cargo,
-  git,
-  hub: git,
+  ...table(['git', 'hub'], git),
   ...table(['make', 'gmake', 'bmake'], make),
   ...table(['m4', 'gm4'], m4),
   just,

@@ -14,12 +14,8 @@ import { cp, dd, install, lastOperandWritten, ln, mv, rsync } from './files/tran
 const writesOption =
   (short: string, long: readonly string[], takes: string): Program =>
   (call) => {
-    const given = options(call.args, { short: takes, long: [...long] })
-    for (const file of [
-      ...[...short].flatMap((letter) => given.all(letter)),
-      ...long.flatMap((name) => given.all(name)),
-    ])
-      if (file !== '-') call.effect('overwrite', file)
+    const given = options(call.args, { short: takes, long })
+    for (const file of given.all(...short, ...long)) if (file !== '-') call.effect('overwrite', file)
   }
 
 /** `split --filter=CMD`: a shell runs it for each piece. */
@@ -33,14 +29,11 @@ const split: Program = (call) => {
   const size = Number(given.get('b', 'bytes'))
   const lines = Number(given.get('l', 'lines'))
   const whole = others.length > 0 || !isConstant(text)
-  const pieces = whole ? [] : piecesOf(text, size > 0 ? `[^]{1,${size}}` : lines > 0 ? `(?:.*\n?){1,${lines}}` : '[^]+')
+  const piece = size > 0 ? `[^]{1,${size}}` : lines > 0 ? `(?:.*\n?){1,${lines}}` : '[^]+'
+  const pieces = whole ? [] : (text.match(new RegExp(piece, 'g')) ?? []).filter((part) => part !== '')
   for (const [at, piece] of (pieces.length > 0 ? pieces : [text]).slice(0, 26).entries())
     call.write(`${prefix}a${String.fromCharCode(97 + at)}`, [piece])
   return ANYTHING
-}
-
-function piecesOf(text: string, piece: string): string[] {
-  return (text.match(new RegExp(piece, 'g')) ?? []).filter((part) => part !== '')
 }
 
 /** `gio trash FILES`, `gio remove FILES`. */
@@ -117,11 +110,7 @@ function copied(call: Call, addresses: readonly string[], given: ReturnType<type
     if (path === undefined) return []
     const isInput = /^\/(?:dev|proc\/self)\/(?:stdin|fd\/0)$/.test(path)
     const text = isInput ? (call.stdin ?? ANYTHING) : call.contents(path)
-    const files = [
-      ...given.all('o'),
-      ...given.all('output'),
-      ...(given.has('O', 'remote-name') ? [basename(path)] : []),
-    ]
+    const files = [...given.all('o', 'output'), ...(given.has('O', 'remote-name') ? [basename(path)] : [])]
     for (const file of files) call.write(file, text)
     return files.length > 0 ? [] : [...text]
   })

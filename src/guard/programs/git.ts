@@ -125,8 +125,7 @@ export const git: Program = (call) => {
   else if (GIT_COMMAND_VERBS.has(verb)) {
     const short = verb === 'rebase' || verb === 'difftool' ? 'x' : verb === 'grep' ? 'O' : ''
     const given = options(rest, { short, long: [...GIT_COMMAND_OPTIONS, 'config'] })
-    for (const line of [...short, ...GIT_COMMAND_OPTIONS].flatMap((name) => given.all(name)))
-      call.walker.tryScript(line, inner)
+    for (const line of given.all(...short, ...GIT_COMMAND_OPTIONS)) call.walker.tryScript(line, inner)
     for (const setting of given.all('config')) gitConfig(setting, call)
     for (const word of rest) {
       const transport = /^ext::(.*)$/s.exec(word)?.[1]

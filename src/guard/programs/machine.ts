@@ -11,10 +11,7 @@ import { SIGNAL_PROGRAMS } from './machine/signals.js'
 
 const crontab: Program = (call) => {
   const given = options(call.args, { short: 'u' })
-  if (given.has('r')) {
-    call.report('wipe-cron')
-    return
-  }
+  if (given.has('r')) return call.report('wipe-cron')
   if (given.has('l', 'e', 'T', 'V')) return
   const [file] = given.operands
   const texts =
@@ -167,8 +164,7 @@ export const MACHINE_PROGRAMS: Readonly<Record<string, Program>> = {
   efibootmgr: reportsOn('overwrite-critical', /^-\w*[BO]|^--delete-boot/),
   kexec: reportsOn('host-down', /^(-e|--exec|-f|--force)$/),
   'systemd-tmpfiles': tmpfiles,
-  modprobe: modules,
-  rmmod: modules,
+  ...table(['modprobe', 'rmmod'], modules),
   'grub-install': () => {},
   'update-initramfs': initramfs,
 }

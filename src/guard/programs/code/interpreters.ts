@@ -78,14 +78,11 @@ export const interpret: Program = (call, name) => {
   const perlish = language === 'perl' || language === 'ruby'
   const given = options(args, {
     short: spec.code + (spec.short ?? ''),
-    long: [...(spec.long ?? [])],
+    long: spec.long ?? [],
     stop: !perlish,
     singleDash: /^(?:erl|matlab|ecl|pwsh)$/.test(language),
   })
-  const codes = [
-    ...[...spec.code].flatMap((letter) => given.all(letter)),
-    ...(spec.long ?? []).flatMap((option) => given.all(option)),
-  ]
+  const codes = given.all(...spec.code, ...(spec.long ?? []))
   // Every Python begins with these, where it finds one on its path.
   const begins = language === 'python' ? [...call.shell.files.keys()].filter((path) => CUSTOMIZES.test(path)) : []
   runTexts(call.texts([...preloaded(args, call), ...begins]), language, call)
@@ -209,8 +206,7 @@ export const INTERPRETER_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['awk', 'gawk', 'mawk', 'nawk', 'original-awk', 'goawk'], awk),
   ...table(['sed', 'gsed', 'ssed'], sed),
   ...table(['vim', 'vi', 'nvim', 'ex', 'ed', 'view', 'gvim', 'vimdiff', 'rvim', 'red', 'less', 'more', 'most'], editor),
-  emacs,
-  emacsclient: emacs,
+  ...table(['emacs', 'emacsclient'], emacs),
   // `%sh{CMD}` of Kakoune.
   kak: (call) => {
     for (const word of call.args) call.tryMatches(word, /%sh\{([^}]*)\}/g)

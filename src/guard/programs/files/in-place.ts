@@ -102,8 +102,7 @@ export const IN_PLACE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['rename', 'prename', 'file-rename', 'perl-rename', 'rename.ul'], rename),
   ...table(['strace', 'ltrace', 'perf', 'time'], writesAfter('-o', '--output')),
   ...table(['uniq', 'xxd'], writesOperand(1)),
-  ...table(['convert', 'magick', 'ffmpeg'], writesOperand(-1)),
-  ditto: writesOperand(-1),
+  ...table(['convert', 'magick', 'ffmpeg', 'ditto'], writesOperand(-1)),
   ...table(['axel', 'shuf', 'iconv', 'ld', 'as', 'strip'], writesAfter('-o', '--output')),
   // They change the last file that they are given.
   ...table(['patchelf', 'upx', 'elfedit', 'objcopy'], (call) => {

@@ -47,17 +47,12 @@ export const removeItem: Program = (call) => {
 
 /** `rclone purge PATH`, `rclone sync A PATH`: local paths have no colon in front of the first slash. */
 export const rclone: Program = (call) => {
-  const [verb = '', ...paths] = options(call.args, {
+  const [verb = '', from, to] = options(call.args, {
     long: ['exclude', 'include', 'filter', 'transfers', 'config'],
   }).operands
   if (call.argv.some((word) => word === '-n' || word === '--dry-run')) return
-  const target = /^(purge|delete|rmdirs)$/.test(plain(verb))
-    ? paths[0]
-    : /^(sync|bisync)$/.test(plain(verb))
-      ? paths[1]
-      : /^move(?:to)?$/.test(plain(verb))
-        ? paths[0]
-        : undefined
+  const empties = /^(?:purge|delete|rmdirs|move|moveto)$/.test(plain(verb))
+  const target = empties ? from : /^(?:sync|bisync)$/.test(plain(verb)) ? to : undefined
   if (target !== undefined && !/^[\w-]+:/.test(target)) call.effect('delete-tree', target)
 }
 

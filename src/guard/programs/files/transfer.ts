@@ -117,11 +117,8 @@ function landings(sources: readonly string[], target: string, intoDirectory: boo
   if (/^\/dev\/\w+$/.test(target)) return [target]
   const direct = intoDirectory ? [] : [target]
   // Which names a pattern or a search brings is not known; they come beside what is there.
-  return [...direct, ...sources.map((source) => `${target}/${landingName(basename(source))}`)]
-}
-
-function landingName(name: string): string {
-  return isConstant(name) ? name : UNKNOWN
+  const names = sources.map((source) => basename(source))
+  return [...direct, ...names.map((name) => `${target}/${isConstant(name) ? name : UNKNOWN}`)]
 }
 
 const PROGRAM = /^(?:\/usr)?\/s?bin\/[\w.-]+$/
@@ -177,7 +174,7 @@ const RSYNC_VALUES = nameList(`
 
 export const rsync: Program = (call) => {
   const given = options(call.args, { short: 'efBTM', long: RSYNC_VALUES })
-  for (const line of [...given.all('e', 'rsh'), ...given.all('rsync-path')]) call.tryScript(plain(line))
+  for (const line of given.all('e', 'rsh', 'rsync-path')) call.tryScript(plain(line))
   const target = given.operands.length > 1 ? given.operands[given.operands.length - 1] : undefined
   if (target === undefined || given.has('n', 'dry-run', 'list-only')) return
   const deletes = given.flags.some((flag) => /^del(ete.*)?$/.test(flag))

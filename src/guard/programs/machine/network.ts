@@ -47,7 +47,6 @@ const firewall: Program = (call, name) => {
     'firewall-cmd': /--(reset-to-defaults|panic-on)/,
     ebtables: /(^|\s)(-F|--flush)(\s|$)/,
     ipset: /^(destroy|flush)$/,
-    'iptables-restore': /^$/,
   }
   if (name === 'iptables-restore' || name === 'nft') {
     const fed =
@@ -57,7 +56,7 @@ const firewall: Program = (call, name) => {
     if (fed) call.report('flush-firewall', [name])
   }
   if (/(^|\s)--dry-run\b/.test(text)) return
-  if (name !== 'iptables-restore' && flushes[name]?.test(text)) call.report('flush-firewall', [name, ...fieldsOf(text)])
+  if (flushes[name]?.test(text)) call.report('flush-firewall', [name, ...fieldsOf(text)])
 }
 
 const PHYSICAL = /^(eth\d+|en\d+|en[opsx]\w+|wl\w+|bond\d+|ib\d+|em\d+|venet\d+|ens\d+|enp\w+|wwan\d+|lo)$/

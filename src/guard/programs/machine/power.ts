@@ -106,8 +106,7 @@ export const POWER_PROGRAMS: Readonly<Record<string, Program>> = {
       call.report('host-down')
   },
   systemctl,
-  service,
-  'rc-service': service,
+  ...table(['service', 'rc-service'], service),
   // They name what is to be done first.
   ...table(nameList('rc-update sv initctl update-rc.d chkconfig'), (call, name) => {
     const words = options(call.args).operands.map(plain)

@@ -142,10 +142,8 @@ const killByName: Program = (call, name) => {
     user !== 'root' &&
     !call.shell.get('USER').values.includes(user)
   if (patterns.length === 0 && others && !given.has('v', 'inverse')) return
-  if (patterns.length === 0 && (user !== undefined || given.has('v', 'inverse'))) {
-    call.report('kill-everything', [name, ...call.args])
-    return
-  }
+  if (patterns.length === 0 && (user !== undefined || given.has('v', 'inverse')))
+    return call.report('kill-everything', [name, ...call.args])
   for (const pattern of patterns) {
     const everything =
       byRegex || given.has('r', 'regexp')

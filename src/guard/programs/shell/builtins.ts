@@ -3,7 +3,7 @@ import { nameSet } from '../../../contract/quote.js'
 import { assign } from '../../words/assignments.js'
 import { mayHoldCode } from '../../words/folding.js'
 import { type Alternatives, ANYTHING, hasUnknown, NOTHING, plain, UNKNOWN, unique } from '../../words/text.js'
-import { type Call, fieldsOf, listed, options, type Program, splitString } from '../row/call.js'
+import { type Call, fieldsOf, listed, options, type Program, splitString, table } from '../row/call.js'
 import { DIRECTORY_BUILTINS } from './directories.js'
 import { functionsOf, NAMING_BUILTINS } from './naming.js'
 import { formatted } from './printf.js'
@@ -52,14 +52,14 @@ function judgeValue(name: string, value: string, call: Call): void {
 
 const declare: Program = (call) => {
   const { declared = [] } = call.details
+  const letters = call.argv.flatMap((word) => /^-(\w+)/.exec(word)?.[1] ?? []).join('')
+  const gives = (letter: string): boolean => call.argv[0] !== 'export' && letters.includes(letter)
   for (const assignment of declared) {
     assign(assignment, call.shell, call.shell, call.walker)
     judgeVariable(assignment.name, call.shell.get(assignment.name).values, call)
-    if (call.argv.some((word) => /^-\w*i/.test(word)))
-      call.walker.calculated(call.shell.get(assignment.name).values, call.shell)
+    if (letters.includes('i')) call.walker.calculated(call.shell.get(assignment.name).values, call.shell)
   }
-  if (call.argv[0] !== 'export' && call.argv.some((word) => /^-\w*i/.test(word)))
-    for (const name of call.args) call.shell.integers.add(name.replace(/=.*/s, ''))
+  if (gives('i')) for (const name of call.args) call.shell.integers.add(name.replace(/=.*/s, ''))
   // `export "D=/"` and `declare $x` arrive as plain words.
   for (const word of call.args) {
     // `export "$KEY=$VALUE"`: any variable may be set now.
@@ -74,28 +74,21 @@ const declare: Program = (call) => {
     call.shell.set(text[1] ?? '', [before + plain(text[3] ?? '')])
     if (call.shell.integers.has(text[1] ?? '')) call.walker.calculated([plain(text[3] ?? '')], call.shell)
   }
-  if (call.argv[0] !== 'export' && call.argv.some((arg) => /^-\w*n/.test(arg))) {
+  if (gives('n')) {
     for (const { name } of declared) {
       const target = call.shell.get(name).values[0] ?? ''
       if (/^[A-Za-z_]\w*$/.test(target) && target !== name) call.shell.refer(name, target)
       else if (mayHoldCode(target)) call.walker.calculated([target], call.shell)
     }
   }
-  for (const { name } of declared) {
-    const recase = call.argv.some((arg) => /^-\w*l/.test(arg))
-      ? 'toLowerCase'
-      : call.argv.some((arg) => /^-\w*u/.test(arg))
-        ? 'toUpperCase'
-        : undefined
-    if (recase && call.argv[0] !== 'export')
-      call.shell.set(
-        name,
-        call.shell.get(name).values.map((value) => value[recase]()),
-      )
-  }
-  if (call.argv.some((word) => /^-\w*f/.test(word)) && call.argv[0] !== 'export')
-    return functionsOf(call.args, call.shell)
-  return call.argv.some((word) => /^-\w*p/.test(word)) ? listed(call.shell, declaration) : NOTHING
+  const recase = gives('l') ? 'toLowerCase' : gives('u') ? 'toUpperCase' : undefined
+  if (recase)
+    for (const { name } of declared) {
+      const recased = call.shell.get(name).values.map((value) => value[recase]())
+      call.shell.set(name, recased)
+    }
+  if (gives('f')) return functionsOf(call.args, call.shell)
+  return letters.includes('p') ? listed(call.shell, declaration) : NOTHING
 }
 
 function declaration(name: string, value: string): string {
@@ -205,16 +198,8 @@ const shift: Program = ({ argv, shell }) => {
 /** The body of a trap runs later in this shell: judged now. */
 const trap: Program = ({ argv, shell, walker }) => {
   const { operands, flags } = options(argv.slice(1))
-  const [body] = operands
-  if (
-    flags.includes('p') ||
-    flags.includes('l') ||
-    operands.length < 2 ||
-    body === undefined ||
-    body === '' ||
-    body === '-'
-  )
-    return ANYTHING
+  const [body = ''] = operands
+  if (flags.includes('p') || flags.includes('l') || operands.length < 2 || /^-?$/.test(body)) return ANYTHING
   walker.script(plain(body), shell.fork())
   return NOTHING
 }
@@ -267,40 +252,23 @@ const silent: Program = () => NOTHING
 export const BUILTINS: Readonly<Record<string, Program>> = {
   ...DIRECTORY_BUILTINS,
   ...NAMING_BUILTINS,
-  export: declare,
-  declare,
-  typeset: declare,
-  local: declare,
-  readonly: declare,
+  ...table(['export', 'declare', 'typeset', 'local', 'readonly'], declare),
   unset: subscripted(unset),
   read: subscripted(read),
-  mapfile,
-  readarray: mapfile,
+  ...table(['mapfile', 'readarray'], mapfile),
   set,
   shift,
   trap,
   eval: evaluate,
-  '.': source,
-  source,
-  return: stop,
-  exit: stop,
-  break: stop,
-  logout: stop,
+  ...table(['.', 'source'], source),
+  ...table(['return', 'exit', 'break', 'logout'], stop),
   printf: subscripted(printf),
-  ':': silent,
-  true: silent,
-  false: silent,
-  test: subscripted(silent),
-  '[': subscripted(silent),
+  ...table([':', 'true', 'false'], silent),
+  ...table(['test', '['], subscripted(silent)),
   shopt: ({ argv, shell }) => {
     if (argv.includes('lastpipe')) shell.hasLastPipe = !argv.some((word) => /^-\w*u/.test(word))
     return NOTHING
   },
-  let: subscripted(silent),
-  wait: subscripted(silent),
-  disown: silent,
-  umask: silent,
-  continue: silent,
-  ulimit: silent,
-  getopts: silent,
+  ...table(['let', 'wait'], subscripted(silent)),
+  ...table(['disown', 'umask', 'continue', 'ulimit', 'getopts'], silent),
 }

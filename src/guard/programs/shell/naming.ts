@@ -1,6 +1,6 @@
 /** Builtins that give names a meaning, and text to readline and history: alias, hash, type, complete, fc. */
 import { activate, type Alternatives, ANYTHING, NOTHING, plain } from '../../words/text.js'
-import { type Call, options, type Program } from '../row/call.js'
+import { type Call, options, type Program, table } from '../row/call.js'
 
 const alias: Program = ({ argv, shell }) => {
   for (const word of argv.slice(1)) {
@@ -45,8 +45,7 @@ const readlineHook: Program = ({ argv, shell, walker }) => {
   const pattern = argv[0] === 'compgen' ? given.get('G') : undefined
   if (pattern !== undefined) return [`${activate(pattern)}\n`]
   if (argv[0] === 'compgen' && given.has('d', 'f')) return given.operands.map((start) => `${activate(`${start}*`)}\n`)
-  for (const text of [...given.all('C'), ...given.all('x')])
-    walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
+  for (const text of given.all('C', 'x')) walker.tryScript(plain(text).replace(/^"[^"]*":/, ''), shell)
   // The words of `-W` are expanded, the function of `compgen -F` is called.
   for (const text of given.all('W')) walker.prompt(plain(text), shell)
   if (argv[0] === 'compgen') for (const name of given.all('F')) walker.tryScript(name, shell)
@@ -63,17 +62,18 @@ const fc: Program = ({ argv, shell, walker }) => {
 const type: Program = ({ argv, shell }) => {
   const given = options(argv.slice(1))
   if (given.has('p', 'P')) return given.operands.map((name) => `/usr/bin/${name}\n`)
-  return told(given.operands, (name) => {
-    const source = shell.functions.get(name)?.source
-    return source === undefined ? undefined : `${name} is a function\n${source}\n`
-  })
+  return functionsOf(given.operands, shell, (name) => `${name} is a function\n`)
 }
 
 /** What `declare -f NAME` prints. */
-export function functionsOf(names: readonly string[], shell: Call['shell']): Alternatives {
+export function functionsOf(
+  names: readonly string[],
+  shell: Call['shell'],
+  headOf: (name: string) => string = () => '',
+): Alternatives {
   return told(names, (name) => {
     const source = shell.functions.get(name)?.source
-    return source === undefined ? undefined : `${source}\n`
+    return source === undefined ? undefined : `${headOf(name)}${source}\n`
   })
 }
 
@@ -93,8 +93,6 @@ export const NAMING_BUILTINS: Readonly<Record<string, Program>> = {
   hash,
   type,
   history,
-  complete: readlineHook,
-  compgen: readlineHook,
-  bind: readlineHook,
+  ...table(['complete', 'compgen', 'bind'], readlineHook),
   fc,
 }

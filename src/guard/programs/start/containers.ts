@@ -11,6 +11,9 @@ const DOCKER_RUN_VALUES = nameList(`
   volumes-from expose ip init-path stop-signal net
 `)
 
+/** Verbs behind which `run` or `create` is no verb of its own. */
+const OTHER_VERBS = /^(?:build|ps|images|pull|push|volume|network|system|image)$/
+
 /** docker run -v HOST:INSIDE IMAGE CMD: inside paths are the host's only where a mount says so. */
 export const docker: Program = (call, name) => {
   const words = call.args
@@ -23,18 +26,8 @@ export const docker: Program = (call, name) => {
   if ((name === 'docker-compose' || words.includes('compose')) && words.some((word) => /^(?:up|run|start)$/.test(word)))
     composed(call)
   const at = words.findIndex((word) => /^(run|exec|create)$/.test(plain(word)))
-  if (
-    name !== 'docker-compose' &&
-    at >= 0 &&
-    words
-      .slice(0, at)
-      .every(
-        (word) =>
-          word.startsWith('-') ||
-          /^(container|compose)$/.test(word) ||
-          !/^(build|ps|images|pull|push|volume|network|system|image)$/.test(word),
-      )
-  ) {
+  const isOther = words.slice(0, at).some((word) => OTHER_VERBS.test(word))
+  if (name !== 'docker-compose' && at >= 0 && !isOther) {
     const given = options(words.slice(at + 1), { short: 'vewuphlmcan', long: DOCKER_RUN_VALUES, stop: true })
     const entry = given.get('entrypoint')
     const command = [...(entry === undefined ? [] : [entry]), ...given.operands.slice(1)]
@@ -61,16 +54,14 @@ function composed(call: Call): void {
   const given = options(call.args, { short: 'fp', long: ['file', 'project-name'] })
   const named = given.all('f', 'file')
   const files = named.length > 0 ? named : ['compose.yml', 'compose.yaml', 'docker-compose.yml', 'docker-compose.yaml']
+  const home = call.shell.home[0] ?? '~'
   for (const text of call.texts(files)) {
     if (hasUnknown(text)) continue
     const mounts = new Map<string, string>()
     for (const [, host = '', inside = ''] of plain(text).matchAll(
       /(?<![\w.])([/~][^\s:"',]*):(\/[^\s:"',\]]*)(?!:ro)/g,
     ))
-      mounts.set(
-        resolvePath(inside, '/'),
-        host.replace(/^~/, () => call.shell.home[0] ?? '~'),
-      )
+      mounts.set(resolvePath(inside, '/'), host.startsWith('~') ? home + host.slice(1) : host)
     for (const [, line = ''] of plain(text).matchAll(/^\s*(?:command|entrypoint):\s*(.+)$/gm)) {
       const words = line.startsWith('[') ? line.replace(/[[\],"']+/g, ' ') : line.replace(/^["']|["']$/g, '')
       call.walker.namesakes.inside(mounts, () => call.tryScript(words))

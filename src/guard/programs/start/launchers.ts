@@ -20,7 +20,7 @@ export const byOption: Program = (call, name) => {
       screen: { short: 'SXtTspcehR' },
     }[name] ?? {}
   const given = options(call.args, spec)
-  const lines = ['c', 'command', 'run', 'session-command', 'x', 'exec'].flatMap((option) => given.all(option))
+  const lines = given.all('c', 'command', 'run', 'session-command', 'x', 'exec')
   for (const line of lines) call.script(plain(line), call.stdin)
   if (lines.length > 0) return
   const strict = options(call.args, { ...spec, stop: true })

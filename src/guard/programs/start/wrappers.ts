@@ -90,11 +90,9 @@ export const WRAPPING: Readonly<Record<string, Program>> = {
   'run-parts': runParts,
   xargs,
   parallel,
-  ssh,
-  mosh: ssh,
+  ...table(['ssh', 'mosh'], ssh),
   sshpass,
-  gdb,
-  lldb: gdb,
+  ...table(['gdb', 'lldb'], gdb),
   capsh,
   bwrap,
 }
