@@ -46,14 +46,13 @@ export function holdingsOf(shell: ShellState, before: ShellHoldings): ShellHoldi
 
 /** What it would be a mistake to run later, and files that held such text and hold another one now. */
 function filesThatMatter(shell: ShellState, before: Readonly<Record<string, string>>): (readonly [string, string])[] {
-  return [...shell.files].flatMap(([path, [text = '']]) =>
-    // What `exec 7<` opened lasts; the descriptors of substitutions do not.
-    (path.startsWith('/dev/fd/') && !/\/(?:\d|[1-5]\d)$/.test(path)) ||
-    text.length > GUARD_LIMITS.keptFileChars ||
-    text === before[path]
-      ? []
-      : text.startsWith(FIFO) || isWorthKeeping(text) || before[path] !== undefined
-        ? [[path, text] as const]
-        : [],
+  const texts = [...shell.files].map(([path, [text = '']]) => [path, text] as const)
+  return texts.filter(
+    ([path, text]) =>
+      // What `exec 7<` opened lasts; the descriptors of substitutions do not.
+      (!path.startsWith('/dev/fd/') || /\/(?:\d|[1-5]\d)$/.test(path)) &&
+      text.length <= GUARD_LIMITS.keptFileChars &&
+      text !== before[path] &&
+      (text.startsWith(FIFO) || isWorthKeeping(text) || before[path] !== undefined),
   )
 }

@@ -13,9 +13,9 @@ export interface Pattern {
 
 /** Splits a pattern into words: blanks separate, quotes protect. */
 export function compilePattern(source: string): Pattern | undefined {
-  const words: string[] = []
-  for (const match of source.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g))
-    words.push(/^(["']).*\1$/s.test(match[0]) ? match[0].slice(1, -1) : activate(match[0].replace(/["']/g, '')))
+  const words = (source.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []).map((word) =>
+    /^(["']).*\1$/s.test(word) ? word.slice(1, -1) : activate(word.replace(/["']/g, '')),
+  )
   const open = words.length > 1 && plain(words[words.length - 1] ?? '') === '*'
   const kept = open ? words.slice(0, -1) : words
   return kept.length === 0 ? undefined : { source, words: kept, open }

@@ -9,7 +9,7 @@ import { compilePattern, matchesPattern, type Pattern } from './pattern.js'
 import { interpreterName } from '../programs/code/interpreters.js'
 import { SHELLS } from '../programs/shell/inner.js'
 import { WRAPPING } from '../programs/start/wrappers.js'
-import { parseScript } from '../words/syntax.js'
+import { type Node, parseScript } from '../words/syntax.js'
 import { hasWildcard, plain } from '../words/text.js'
 
 export type Preset = 'open' | 'careful' | 'readonly'
@@ -175,18 +175,10 @@ function wordsOf(example: string, key: string): string[][] {
     const visit = (node: unknown): void => {
       if (typeof node !== 'object' || node === null) return
       if (Array.isArray(node)) return node.forEach(visit)
-      const one = node as {
-        type?: string
-        name?: { value: string }
-        args?: readonly { type: string; value?: string; text?: string }[]
-        redirects?: readonly unknown[]
-      }
+      const one = node as Node
       if (one.type === 'Command' && one.name)
-        all.push([
-          one.name.value,
-          ...(one.args ?? []).map((word) => (word.type === 'Word' ? (word.value ?? '') : (word.text ?? ''))),
-        ])
-      if (one.type === 'Command' && (one.redirects ?? []).length > 0) all.push(['>'])
+        all.push([one.name.value, ...one.args.map((word) => (word.type === 'Word' ? word.value : word.text))])
+      if (one.type === 'Command' && one.redirects.length > 0) all.push(['>'])
       for (const [name, value] of Object.entries(node)) if (name !== 'name' && name !== 'args') visit(value)
     }
     visit(parseScript(example).commands)

@@ -122,10 +122,8 @@ function byPath(call: Call, path: string, hops = 8): Alternatives {
   if (call.shell.files.has(path)) {
     call.walker.settings.observer.command(call.argv, call.shell, call.walker)
     const [text] = call.shell.files.get(path) ?? []
-    const shebang = /^#!\s*(\S+)(?:[ \t]+(\S+))?/.exec(text ?? '')
-    const language = shebang
-      ? interpreterName(basename(shebang[1] === '/usr/bin/env' ? (shebang[2] ?? '') : (shebang[1] ?? '')))
-      : undefined
+    const [, program = '', argument = ''] = /^#!\s*(\S+)(?:[ \t]+(\S+))?/.exec(text ?? '') ?? []
+    const language = interpreterName(basename(program === '/usr/bin/env' ? argument : program))
     if (language !== undefined) return interpret(call.withArgv([language, path]), language) ?? ANYTHING
     return runFile(call, path, call.args) ?? ANYTHING
   }

@@ -47,10 +47,8 @@ export const through =
 
 export const headTail: Program = (call) => {
   const given = options(call.args, { short: 'nc', long: ['lines', 'bytes'] })
-  const count = Number(
-    given.get('n', 'lines') ??
-      (given.flags.find((flag) => /^\d$/.test(flag)) ? given.flags.filter((flag) => /^\d$/.test(flag)).join('') : 10),
-  )
+  const digits = given.flags.filter((flag) => /^\d$/.test(flag)).join('')
+  const count = Number(given.get('n', 'lines') ?? (digits || 10))
   const bytes = given.get('c', 'bytes')
   return unique(
     inputs(call, given.operands).map((text) => {

@@ -12,6 +12,15 @@ interface Walked {
   readonly cwd: Alternatives
 }
 
+/** How a function was called so far. */
+interface Called {
+  times: number
+  /** Words that could do harm. */
+  readonly dangers: Set<string>
+  /** By its words, its directory, and what the names in its text meant. */
+  readonly walked: Map<string, Walked>
+}
+
 /** Text that is made at run time may name anything. */
 const MADE_AT_RUN_TIME = /\beval\b|\$\{!|\b(?:declare|local|typeset)\s+-\w*n|\bsource\b|(?:^|[;&|]\s*)\.\s/m
 const KEPT_PER_FUNCTION = 24
@@ -21,9 +30,7 @@ const DANGEROUS =
 
 export class Calls {
   private readonly words = new Map<string, readonly string[] | null>()
-  /** With which words a function was called so far. */
-  private readonly called = new Map<FunctionBody, { times: number; readonly dangers: Set<string> }>()
-  private readonly walked = new Map<FunctionBody, Map<string, Walked>>()
+  private readonly called = new Map<FunctionBody, Called>()
 
   /**
    * Walks the call, or replays an earlier one that cannot have differed; after `often` calls
@@ -37,14 +44,14 @@ export class Calls {
     often: number,
     walk: () => Alternatives,
   ): Alternatives {
-    const called = this.called.get(definition) ?? { times: 0, dangers: new Set() }
+    const called = this.called.get(definition) ?? { times: 0, dangers: new Set(), walked: new Map() }
     this.called.set(definition, called)
     if (++called.times > often && (called.dangers.has(about) || !DANGEROUS.test(about))) return ANYTHING
     if (called.times > often) called.dangers.add(about)
     const meaning = often < Infinity ? null : this.meaningOf(definition, shell)
     if (meaning === null) return walk()
     const key = `${about}\0${shell.cwd.join('\0')}\0${meaning}`
-    const known = this.walked.get(definition)?.get(key)
+    const known = called.walked.get(key)
     if (known && (known.isRead || !isRead)) {
       for (const [name, variable] of known.set) shell.variables.set(name, variable)
       shell.cwd = known.cwd
@@ -57,9 +64,7 @@ export class Calls {
       const variable = shell.variables.get(name)
       if (variable) set.push([name, variable])
     }
-    const kept = this.walked.get(definition) ?? new Map<string, Walked>()
-    if (kept.size < KEPT_PER_FUNCTION) kept.set(key, { printed, isRead, set, cwd: shell.cwd })
-    this.walked.set(definition, kept)
+    if (called.walked.size < KEPT_PER_FUNCTION) called.walked.set(key, { printed, isRead, set, cwd: shell.cwd })
     return printed
   }
 

@@ -1,5 +1,5 @@
 /** Lists, pipelines and coprocesses: commands side by side, and the text that goes from one to the next. */
-import type { AndOr, CommandNode, Coproc, Pipeline } from 'unbash'
+import type { AndOr, Coproc, Pipeline } from 'unbash'
 import { surelySucceeds } from '../rules/certainty.js'
 import type { ShellState } from '../words/state.js'
 import { type Alternatives, ANYTHING, concat, FAILED, NOTHING, unique } from '../words/text.js'
@@ -61,9 +61,9 @@ function maySayNothing({ commands: [first, second, third] }: AndOr): boolean {
 /** Each stage reads what the one before it prints. */
 export function walkPipeline(node: Pipeline, shell: ShellState, stdin: Input, walker: Walker): Alternatives {
   walker.budget.affordable(node.commands.length)
-  const single = node.commands.length === 1
+  const [only, ...others] = node.commands
+  if (only && others.length === 0) return walker.node(only, shell, stdin)
   let input = stdin
-  if (single) return walker.node(node.commands[0] as CommandNode, shell, input)
   for (const [i, command] of node.commands.entries()) {
     const last = i === node.commands.length - 1
     const here = last && shell.hasLastPipe ? shell : shell.fork()

@@ -107,15 +107,12 @@ function addStep({ name, prefix, suffix }: Command, joint: ProgramStep['joint'],
   let stderr: ProgramStep['stderr'] = 'kept'
   for (const one of suffix) {
     if (one.type === 'Word' && constantOf(one) !== null && !/\n|\\$/.test(one.text)) words += ` ${one.text}`
-    else if (one.type !== 'Redirect' || stderr !== 'kept' || !isOfStderr(one.descriptor)) return false
+    else if (one.type !== 'Redirect' || stderr !== 'kept') return false
+    else if (one.descriptor?.type !== 'FileDescriptor' || one.descriptor.value !== 2) return false
     else if (one.operator === '>&' && one.target?.text === '1') stderr = 'joined'
     else if (one.operator === '>' && one.target?.text === '/dev/null') stderr = 'dropped'
     else return false
   }
   steps.push({ joint, program, words, stderr })
   return true
-}
-
-function isOfStderr(descriptor: { readonly type: string; readonly value?: unknown } | undefined): boolean {
-  return descriptor?.type === 'FileDescriptor' && descriptor.value === 2
 }

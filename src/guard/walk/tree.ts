@@ -6,8 +6,6 @@ import { readable } from '../words/text.js'
 interface Node {
   /** Put into words only when the tree is read. */
   label: string | readonly string[]
-  note?: string
-  decided?: boolean
   children: Node[]
 }
 
@@ -43,12 +41,13 @@ export class TreeBuilder {
 
   build(command: string, decisive: Finding | undefined): Explained {
     this.root.label = shorten(command)
-    const node = decisive && this.marks.get(decisive)
-    if (decisive && node) {
-      node.decided = true
-      node.note = `${decisive.decision}: ${decisive.rule}`
-    }
-    return freeze(this.root)
+    const decided = decisive && this.marks.get(decisive)
+    const explained = (node: Node): Explained => ({
+      label: typeof node.label === 'string' ? node.label : shorten(node.label.map(shown).join(' ')),
+      ...(decisive && node === decided ? { note: `${decisive.decision}: ${decisive.rule}`, decided: true } : {}),
+      ...(node.children.length > 0 ? { children: node.children.map(explained) } : {}),
+    })
+    return explained(this.root)
   }
 }
 
@@ -59,13 +58,4 @@ function shown(word: string): string {
 
 function shorten(text: string): string {
   return text.length > 200 ? `${text.slice(0, 197)}...` : text
-}
-
-function freeze(node: Node): Explained {
-  return {
-    label: typeof node.label === 'string' ? node.label : shorten(node.label.map(shown).join(' ')),
-    ...(node.note === undefined ? {} : { note: node.note }),
-    ...(node.decided ? { decided: true } : {}),
-    ...(node.children.length > 0 ? { children: node.children.map(freeze) } : {}),
-  }
 }

@@ -82,8 +82,7 @@ function itemsOf(inner: readonly Token[]): (readonly Token[])[] | undefined {
     if (depth === 0 && isActive(token, ',')) items.push([])
     else items[items.length - 1]?.push(token)
   }
-  if (items.length > 1) return items
-  return sequence(inner)
+  return items.length > 1 ? items : sequence(inner)
 }
 
 function sequence(inner: readonly Token[]): (readonly Token[])[] | undefined {

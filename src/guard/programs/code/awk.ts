@@ -53,17 +53,15 @@ export const awk: Program = (call) => {
     read.some(isEverything) &&
     programs.length > 0 &&
     programs.every((program) => leavesNearlyAll(plain(program)) || (tree && !/[/~]|==/.test(plain(program))))
+  const first = plain(programs[0] ?? '')
+  const separator = given.get('F', 'field-separator')
   // The first column of a table of disks; the homes in a table of accounts.
-  if (read.includes(DEVICES) && /\bprint\s*\(?\$1\s*[;)}]/.test(plain(programs[0] ?? ''))) return [DEVICES]
-  if (
-    given.get('F', 'field-separator') === ':' &&
-    /^[^=/~]*(?:>=[^=/~]*)?\bprint\s+\$6\s*\}\s*$/.test(plain(programs[0] ?? ''))
-  )
-    return homesOf(call.shell)
-  const column = /^\s*(?:\/[^/]*\/\s*)?\{\s*print\s*\(?\$(\d)\)?;?\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
-  if (column !== undefined && given.get('F', 'field-separator') === undefined && read.some(isConstant))
+  if (read.includes(DEVICES) && /\bprint\s*\(?\$1\s*[;)}]/.test(first)) return [DEVICES]
+  if (separator === ':' && /^[^=/~]*(?:>=[^=/~]*)?\bprint\s+\$6\s*\}\s*$/.test(first)) return homesOf(call.shell)
+  const column = /^\s*(?:\/[^/]*\/\s*)?\{\s*print\s*\(?\$(\d)\)?;?\s*\}\s*$/.exec(first)?.[1]
+  if (column !== undefined && separator === undefined && read.some(isConstant))
     return read.filter(isConstant).map((text) => columnOf(text, Number(column)))
-  const recased = /^\s*\{\s*print\s+to(low|upp)er\(\s*\$0\s*\)\s*\}\s*$/.exec(plain(programs[0] ?? ''))?.[1]
+  const recased = /^\s*\{\s*print\s+to(low|upp)er\(\s*\$0\s*\)\s*\}\s*$/.exec(first)?.[1]
   if (recased !== undefined && call.stdin)
     return call.stdin.map((text) => (recased === 'low' ? text.toLowerCase() : text.toUpperCase()))
   const printed = everything ? read.filter(isEverything) : printedBy(programs.map(plain).join('\n'), call)

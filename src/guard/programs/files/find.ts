@@ -17,16 +17,15 @@ export const find: Program = (call) => {
   const words = call.args
   let at = 0
   while (/^-([HLP-]|D|O\d*)$/.test(words[at] ?? '')) at += words[at] === '-D' ? 2 : 1
-  const starts: string[] = []
-  for (; at < words.length && !/^[-(!,]/.test(words[at] ?? ''); at++) starts.push(words[at] ?? '')
+  const given: string[] = []
+  for (; at < words.length && !/^[-(!,]/.test(words[at] ?? ''); at++) given.push(words[at] ?? '')
   // An empty starting point is an error of its own: find says so and goes on with the others.
-  const named = starts.filter((start) => start !== '')
+  const starts = given.filter((start) => start !== '')
   const list = words.indexOf('-files0-from')
   if (list >= 0)
     for (const text of call.contents(words[list + 1] ?? ''))
-      named.push(...text.split('\0').filter((path) => path.trim() !== ''))
-  if (starts.length === 0 && list < 0) named.push('.')
-  starts.splice(0, starts.length, ...named)
+      starts.push(...text.split('\0').filter((path) => path.trim() !== ''))
+  if (given.length === 0 && list < 0) starts.push('.')
   const follows = words.slice(0, at).some((word) => /^-[HL]$/.test(word))
   let narrowed = false
   /** Selected by age, size or emptiness: few files of a home directory, but too many of the system's. */

@@ -206,13 +206,10 @@ export function fieldsOf(text: string): string[] {
 
 /** env -S splits on blanks and knows quotes, escapes and `\_`; so does tar, but for the last. */
 export function splitString(text: string): string[] {
-  const words: string[] = []
   // Between words `\\_` is a blank that separates, inside of quotes one that does not.
-  for (const match of plain(text)
-    .replace(/^[^"']*$/, (bare) => bare.replaceAll('\\_', ' '))
-    .matchAll(/(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|((?:[^\s"'\\]|\\.)+))+/gs))
-    words.push(match[0].replace(/\\_/g, ' ').replace(/["']/g, '').replace(/\\(.)/g, '$1'))
-  return words
+  const line = plain(text).replace(/^[^"']*$/, (bare) => bare.replaceAll('\\_', ' '))
+  const words = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?:[^\s"'\\]|\\.)+)+/gs) ?? []
+  return words.map((word) => word.replace(/\\_/g, ' ').replace(/["']/g, '').replace(/\\(.)/g, '$1'))
 }
 
 export function known(text: string | undefined): text is string {

@@ -39,10 +39,8 @@ export const xargs: Program = (call) => {
 
 /** xargs' own splitting: blanks separate, quotes and backslashes protect. */
 function unquotedFields(text: string): string[] {
-  const words: string[] = []
-  for (const match of text.matchAll(/(?:"[^"\n]*"|'[^'\n]*'|\\.|[^\s"'\\])+/gs))
-    words.push(match[0].replace(/["']/g, '').replace(/\\(.)/g, '$1'))
-  return words
+  const words = text.match(/(?:"[^"\n]*"|'[^'\n]*'|\\.|[^\s"'\\])+/gs) ?? []
+  return words.map((word) => word.replace(/["']/g, '').replace(/\\(.)/g, '$1'))
 }
 
 /** Options with a value. */
