@@ -13,10 +13,7 @@ import type { Disk } from '../walk/disk.js'
 import type { Observer } from '../walk/effects.js'
 import type { Walker } from '../walk/walk.js'
 
-export function watchProtected(
-  context: Pick<GuardContext, 'protectedPaths' | 'unreadablePaths' | 'aliases' | 'functions'>,
-  text: string,
-): Partial<Observer> {
+export function watchProtected(context: GuardContext, text: string): Partial<Observer> {
   const tidy = (path: string): string => path.replace(/(.)\/+$/, '$1')
   const paths = (context.protectedPaths ?? []).map(tidy)
   const secret = (context.unreadablePaths ?? []).map(tidy)

@@ -14,12 +14,7 @@ const crontab: Program = (call) => {
   if (given.has('r')) return call.report('wipe-cron')
   if (given.has('l', 'e', 'T', 'V')) return
   const [file] = given.operands
-  const texts =
-    file === '-' || (file === undefined && call.stdin)
-      ? (call.stdin ?? [])
-      : file === undefined
-        ? []
-        : call.contents(file)
+  const texts = file === undefined || file === '-' ? (call.stdin ?? []) : call.contents(file)
   if (texts.length > 0 && texts.every((text) => text.trim() === '')) call.report('wipe-cron')
   for (const text of texts) {
     if (text === UNKNOWN) continue
@@ -144,10 +139,8 @@ const tmpfiles: Program = (call) => {
   if (given.has('dry-run') || given.get('root', 'image') !== undefined) return
   if (given.has('purge') && given.operands.length === 0) call.report('wipe-home')
   if (!given.has('remove', 'purge')) return
-  const written = [...call.shell.files]
-    .filter(([path]) => path.includes('/tmpfiles.d/'))
-    .flatMap(([, text]) => [...text])
-  const named = given.operands.flatMap((file) => (file === '-' ? [...(call.stdin ?? [])] : call.contents(file)))
+  const written = [...call.shell.files].flatMap(([path, texts]) => (path.includes('/tmpfiles.d/') ? texts : []))
+  const named = given.operands.flatMap((file) => (file === '-' ? (call.stdin ?? []) : call.contents(file)))
   for (const [, path = ''] of [...named, ...written].join('\n').matchAll(/^\s*[rRD][!+=~^$-]*\s+(\/\S*)/gm))
     call.effect('delete-tree', path)
 }

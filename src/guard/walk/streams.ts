@@ -73,26 +73,23 @@ export class Streams {
             ? [quoted ? redirect.body.text : redirect.body.text.replace(/\\([$`\\])/g, '$1').replace(/\\\n/g, '')]
             : expandQuoted(redirect.body.parts, shell, this.walker)
         feed(text.map(strip))
-      } else if (redirect.type === 'Redirect' && redirect.operator === '<&' && redirect.target) {
-        const known = expandSingle(redirect.target, shell, this.walker).flatMap((number) => [
-          ...(shell.files.get(`/dev/fd/${number}`) ?? []),
-        ])
-        if (known.length > 0) feed(unique(known))
-      } else if (
-        redirect.type === 'Redirect' &&
-        (redirect.operator === '<' || redirect.operator === '<>') &&
-        redirect.target
-      ) {
-        const paths = expandSingle(redirect.target, shell, this.walker)
-        if (redirect.operator === '<>') for (const path of paths) this.walker.effect('append', path, shell, ['<>'])
-        for (const path of paths) this.walker.reads(path, shell, ['<'])
-        feed(unique(paths.flatMap((path) => [...this.contents(path, shell)])))
-      }
-      if (redirect.type === 'Redirect' && /^<?>/.test(redirect.operator) && redirect.target && descriptor > 2) {
+      } else if (redirect.type === 'Redirect' && redirect.target) {
+        const { operator, target } = redirect
+        if (operator === '<&') {
+          const numbers = expandSingle(target, shell, this.walker)
+          const known = numbers.flatMap((number) => shell.files.get(`/dev/fd/${number}`) ?? [])
+          if (known.length > 0) feed(unique(known))
+        } else if (operator === '<' || operator === '<>') {
+          const paths = expandSingle(target, shell, this.walker)
+          if (operator === '<>') for (const path of paths) this.walker.effect('append', path, shell, ['<>'])
+          for (const path of paths) this.walker.reads(path, shell, ['<'])
+          feed(unique(paths.flatMap((path) => this.contents(path, shell))))
+        }
         // `exec 7> FILE`: what is printed to 7 later comes into the file.
-        for (const path of expandSingle(redirect.target, shell, this.walker))
-          if (!/^\d*-?$/.test(path))
-            this.sinks.set(`/dev/fd/${descriptor}`, (text) => this.write(path, text, true, shell))
+        if (/^<?>/.test(operator) && descriptor > 2)
+          for (const path of expandSingle(target, shell, this.walker))
+            if (!/^\d*-?$/.test(path))
+              this.sinks.set(`/dev/fd/${descriptor}`, (text) => this.write(path, text, true, shell))
       }
     }
     return input

@@ -14,13 +14,11 @@ export function assign(assignment: Assignment, into: ShellState, from: ShellStat
   const { name, value } = assignment
   if (value.type === 'ArrayValue') {
     const items = value.elements.flatMap((word) =>
-      (expandFields(word, from, runner, 'element')[0] ?? []).map((item) =>
-        plain(/^\[[^\]]*\]=/.test(item) ? item.replace(/^\[[^\]]*\]=/, '') : item),
-      ),
+      (expandFields(word, from, runner, 'element')[0] ?? []).map((item) => plain(item.replace(/^\[[^\]]*\]=/, ''))),
     )
-    const before = assignment.append ? (into.get(name).items ?? []) : []
     if (into.integers.has(name)) runner.calculated(items, from)
-    into.set(name, [[...before, ...items][0] ?? ''], [...before, ...items])
+    const all = assignment.append ? [...(into.get(name).items ?? []), ...items] : items
+    into.set(name, [all[0] ?? ''], all)
     return
   }
   const values = expandText(value, from, runner)

@@ -7,11 +7,8 @@ import { FAILED, hasUnknown, hasWildcard, plain, SELECTED, TREE, UNKNOWN } from 
 /** Makes a path absolute and tidy. A path that begins with something unknown stays as it is. */
 export function resolvePath(path: string, cwd: string): string {
   if (path === '') return ''
-  const absolute = path.startsWith('/')
-    ? path
-    : path.startsWith(UNKNOWN) || path.startsWith(FAILED)
-      ? path
-      : `${cwd}/${path}`
+  const stays = path.startsWith('/') || path.startsWith(UNKNOWN) || path.startsWith(FAILED)
+  const absolute = stays ? path : `${cwd}/${path}`
   if (!absolute.startsWith('/')) return absolute
   return followProc(normalise(absolute), cwd)
 }

@@ -93,8 +93,7 @@ export const interpret: Program = (call, name) => {
         codes.push(args[i + 1] ?? '')
   if (/^(?:deno|crystal)$/.test(language) && given.operands[0] === 'eval') codes.push(...given.operands.slice(1, 2))
   if (language === 'bb') codes.push(...given.operands.filter((word) => word.startsWith('(')))
-  if (language === 'nim')
-    codes.push(...args.flatMap((arg) => (/^--eval[:=]/.test(arg) ? [arg.replace(/^--eval[:=]/, '')] : [])))
+  if (language === 'nim') codes.push(...args.flatMap((arg) => /^--eval[:=](.*)$/s.exec(arg)?.[1] ?? []))
   // Bytes of two to a character.
   if (language === 'pwsh')
     for (const coded of given.all('EncodedCommand')) codes.push((decodeBase64(plain(coded)) ?? '').replaceAll('\0', ''))

@@ -96,7 +96,7 @@ export const bwrap: Program = (call) => {
   const words = call.args
   // A directory of the machine has another name inside.
   for (const [at, word] of words.entries())
-    if (/^--(?:dev-)?bind(?:-try)?$/.test(word) && plain(words[at + 1] ?? '') !== plain(words[at + 2] ?? ''))
+    if (/^--(?:dev-)?bind(?:-try)?$/.test(word))
       call.walker.namesakes.stands(plain(words[at + 2] ?? ''), plain(words[at + 1] ?? ''), 'mount')
   const dashes = words.indexOf('--')
   if (dashes >= 0) return call.start(words.slice(dashes + 1), call.stdin)

@@ -3,7 +3,7 @@
  * grammar, unwrapped one layer at a time.
  */
 import { resolvePath } from '../../words/paths.js'
-import { NOTHING, plain, unique } from '../../words/text.js'
+import { type Alternatives, NOTHING, plain, unique } from '../../words/text.js'
 import { options, type Program, table } from '../row/call.js'
 import { env, takeAssignments } from './environment.js'
 import { eachLine, later, parallel, xargs } from './feeders.js'
@@ -47,15 +47,13 @@ const wrap: Program = (call, name) => {
   if (rest.length === 0) return name === 'busybox' || name === 'toybox' ? undefined : shellIfEmpty(call, name)
   if (spec.joins || given.has(...(spec.shellOption ?? [])))
     return call.walker.script(rest.map(plain).join(' '), inner, call.stdin)
+  const start = (): Alternatives => call.walker.external(rest, inner, call.stdin)
   // The namespaces of pid 1 are the machine's own, also from inside a container.
-  if (name === 'nsenter' && given.get('t', 'target') === '1')
-    return call.walker.namesakes.inside(undefined, () => call.walker.external(rest, inner, call.stdin))
+  if (name === 'nsenter' && given.get('t', 'target') === '1') return call.walker.namesakes.inside(undefined, start)
   // A directory of the host that a command in a container takes for its root.
   const { namesakes } = call.walker
   const root = name === 'chroot' && namesakes.isContained ? namesakes.onHost(given.operands[0] ?? '') : undefined
-  if (root !== undefined)
-    return namesakes.inside(new Map([['/', root]]), () => call.walker.external(rest, inner, call.stdin))
-  return call.walker.external(rest, inner, call.stdin)
+  return root === undefined ? start() : namesakes.inside(new Map([['/', root]]), start)
 }
 
 /** `run-parts DIR`: each file in it is started. */
