@@ -124,31 +124,37 @@ export class Options {
   readonly values = new Map<string, string[]>()
   operands: string[] = []
 
-  /** Whether any of the names was given; a long name may have been shortened, as GNU getopt allows. */
+  /** `long`: names of options with a value. */
+  constructor(private readonly long: readonly string[]) {}
+
+  /** Whether any of the names was given. */
   has(...names: readonly string[]): boolean {
-    return names.some((name) =>
-      this.flags.some((flag) => flag === name || (name.length > 1 && flag.length > 1 && name.startsWith(flag))),
-    )
+    return names.some((name) => this.flags.some((flag) => this.#isMeant(flag, name)))
   }
 
+  /** Of the first name that was given. */
   get(...names: readonly string[]): string | undefined {
-    for (const name of names) {
-      for (const [given, values] of this.values)
-        if (given === name || (name.length > 1 && given.length > 1 && name.startsWith(given)))
-          return values[values.length - 1]
-    }
+    for (const name of names)
+      for (const [given, values] of this.values) if (this.#isMeant(given, name)) return values.at(-1)
     return undefined
   }
 
   all(...names: readonly string[]): string[] {
-    return names.flatMap((name) => this.values.get(name) ?? [])
+    return names.flatMap((name) =>
+      [...this.values].flatMap(([given, values]) => (this.#isMeant(given, name) ? values : [])),
+    )
+  }
+
+  /** A long name may have been shortened, as GNU getopt allows, unless it is another one as it stands. */
+  #isMeant(given: string, name: string): boolean {
+    return given === name || (given.length > 1 && name.startsWith(given) && !this.long.includes(given))
   }
 }
 
 export function options(args: readonly string[], spec: OptionSpec = {}): Options {
-  const found = new Options()
   const short = spec.short ?? ''
   const long = spec.long ?? []
+  const found = new Options(long)
   const value = (name: string, text: string | undefined): void => {
     found.flags.push(name)
     found.values.set(name, [...(found.values.get(name) ?? []), text ?? ''])

@@ -59,7 +59,7 @@ function chdir(
   option: string,
   inner: Call['shell'],
 ): string[] {
-  if (/C|chdir/.test(option) && target)
+  if (/^(?:-C|--chdir)/.test(option) && target)
     inner.cwd = target.startsWith('/') ? [target] : inner.cwd.map((cwd) => `${cwd}/${target}`)
   return words.slice(drop)
 }
