@@ -13,7 +13,14 @@ const cache = process.env.CERITH_HOSTS_CACHE ?? join(tmpdir(), `cerith-hosts-${p
 // What hosts and servers leave in the temporary directory goes with the run; the cache stays.
 const temporary = mkdtempSync(join(tmpdir(), 'ch-'))
 process.env.TMPDIR = temporary
-process.on('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }))
+process.on('exit', () => {
+  try {
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 5 })
+  } catch (error) {
+    // A process of a host that ends later than the host still writes there.
+    console.error(`left behind: ${error.message}`)
+  }
+})
 const budgetMs = Number(process.env.CERITH_HOSTS_MS ?? 10 * 60_000)
 const until = Date.now() + budgetMs
 const cli = join(root, 'dist', 'cli.js')
