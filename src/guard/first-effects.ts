@@ -35,7 +35,7 @@ const GIT_VARIABLES = nameList(`
 /** Words with which they do print something that they are given. */
 const REPEATS: ReadonlyMap<string, RegExp> = new Map([
   ['stat', /^-\w*c|^--|\//],
-  ['df', /^--/],
+  ['df', /^--|target/],
   ['date', /\//],
   ['git', /^(?:config|show|cat-file)$/],
   ['find', /^-(?:printf|exec)$/],
@@ -103,7 +103,7 @@ const sort: Effects = (words, input) => {
 }
 
 /** Settings of git that name no command. */
-const CONFIG_KEY = /^(?:user|init|pull|push|fetch|commit|color|advice)\.[a-zA-Z]+$/
+const CONFIG_KEY = /^(?:user\.(?:name|email)|init\.defaultBranch|pull\.(?:rebase|ff)|push\.default|fetch\.prune)$/i
 
 /** Verbs that change the work tree by what is in the repository. */
 const git: Effects = ([verb = '', ...words]) => {
@@ -136,6 +136,8 @@ export class FirstEffects {
   readonly #context: GuardContext
   /** A file was written with text that is known. */
   #hasWritten = false
+  /** Something has another name now, perhaps a link. */
+  #hasMoved = false
 
   constructor(context: GuardContext) {
     this.#context = context
@@ -157,7 +159,9 @@ export class FirstEffects {
     if (program === 'git' && this.#gitIsSet) return false
     // What is made of a file that was written is known.
     if (this.#hasWritten && /^(?:sed|sort|tar)$/.test(program)) return false
-    return !reads && effects.every(([kind, name, mode]) => this.#isHarmless(kind, name, places, mode))
+    const passes = !reads && effects.every(([kind, name, mode]) => this.#isHarmless(kind, name, places, mode))
+    this.#hasMoved ||= program === 'mv'
+    return passes
   }
 
   /** Whether all that the program does is to read, as far as anyone knows. */
@@ -201,7 +205,8 @@ export class FirstEffects {
     const isRepeated = (word: string | null): boolean =>
       word === null || COMMAND_TEXT.test(word) || (REPEATS.get(program)?.test(word) ?? false)
     if (input === 'known' || !this.isUntouched || words.some(isRepeated)) return 'known'
-    if (PRINTS_UNKNOWN.has(program) || program === 'grep') return 'unknown'
+    if (program === 'grep') return words.some((word) => /^-\w*[lL]|^--files/.test(word ?? '')) ? 'names' : 'unknown'
+    if (PRINTS_UNKNOWN.has(program)) return 'unknown'
     if (PASSES_ON.has(program) && input !== 'none') return input
     return program === 'find' ? 'names' : 'known'
   }
@@ -218,13 +223,13 @@ export class FirstEffects {
 
   /** A link is on the way to the name. */
   leadsAway(name: string, places: readonly string[]): boolean {
-    return places.some((place) => this.disk.behind(resolvePath(name, place), true) !== undefined)
+    return this.#hasMoved || places.some((place) => this.disk.behind(resolvePath(name, place), true) !== undefined)
   }
 
   #isHarmless(kind: EffectKind, name: string, places: readonly string[], mode = EMPTY): boolean {
     const { home, variables, protectedPaths = [] } = this.#context
     // What a file held before is told anew when it changes.
-    if (!PLAIN_NAME.test(name) || this.#knowsFiles) return false
+    if (!PLAIN_NAME.test(name) || this.#knowsFiles || this.#hasMoved) return false
     const homes = [variables?.['HOME'] ?? home, home]
     const searched = (variables?.['PATH'] ?? '').split(':')
     const protects = protectedPaths.flatMap((path) => [path, this.disk.behind(path, true) ?? path])
@@ -234,7 +239,7 @@ export class FirstEffects {
         path.startsWith('/') &&
         !RUN_LATER.test(path) &&
         !isCodeFile(path) &&
-        !searched.some((directory) => isInside(path, resolvePath(directory || '.', place))) &&
+        !searched.some((one) => /^[^/.]|^\../.test(one) || isInside(path, resolvePath(one || '.', place))) &&
         !protects.some((one) => isInside(path, one) || isInside(one, path)) &&
         this.disk.behind(path, !/^(?:delete|move)/.test(kind)) === undefined &&
         !judgeEffect({ kind, path, word: name, mode }, { homes, mayExist: () => true, guessed: false })

@@ -3,8 +3,9 @@
  * no word makes them do anything else, so their words need not be followed. Everything that is not plainly so is walked
  * (`walk/walk.ts`), and the walk comes to the same verdict about all that this lets pass; a test compares the two.
  */
-import type { Assignment, Command, CompoundList, For, HereDoc, Pipeline, Redirection, Statement } from 'unbash'
+import type { Assignment, Command, CompoundList, For, Pipeline, Redirection, Statement } from 'unbash'
 import type { GuardContext } from './policy/context.js'
+import { mayMean } from './holdings.js'
 import { FirstEffects, type Input } from './first-effects.js'
 import { FirstReads } from './first-reads.js'
 import { FirstWords } from './first-words.js'
@@ -22,8 +23,10 @@ export interface Seen {
 
 /** A longer text may be more than the walk wants to follow. */
 const LONGEST = 1_000
-/** More parts, or deeper ones, are followed with a budget. */
+/** More parts, words or directories, or deeper ones, are followed with a budget. */
 const MOST_NODES = 300
+const MOST_WORDS = 1_000
+const MOST_PLACES = 8
 const DEEPEST = 20
 /** More values than these are weighed against each other. */
 const MOST_VALUES = 40
@@ -36,13 +39,7 @@ export function firstLook(commands: readonly Statement[], text: string, context:
   if (text.length > LONGEST) return null
   const { policy, held } = context
   if (policy && (policy.preset !== 'open' || policy.rules.length > 0 || policy.protectedPaths.length > 0)) return null
-  if (held && [held.references, held.hashed, held.directories].some(isFilled)) return null
-  if (![undefined, ' \t\n'].includes(context.variables?.['IFS'])) return null
-  // A file that the session wrote may be what a word means, or be copied.
-  const words = isFilled(held?.files) ? text.replace(/["'\\]/g, '').split(/[\s=;|&()<>/{},$]+/) : []
-  for (const path in held?.files)
-    if (path.startsWith('/dev/') || /[*?[]/.test(text) || words.includes(path.slice(path.lastIndexOf('/') + 1)))
-      return null
+  if (![undefined, ' \t\n'].includes(context.variables?.['IFS']) || mayMean(text, held)) return null
   const look = new FirstLook(context)
   return look.statements(commands, true) && look.reads.areFarFromSecrets
     ? { variables: look.variables, looked: look.effects.disk.looks }
@@ -63,6 +60,7 @@ class FirstLook {
   #loops = 0
   #depth = 0
   #nodes = 0
+  #weight = 0
   /** What the commands here read. */
   #given: Input = 'none'
   /** What the last command prints. */
@@ -125,13 +123,11 @@ class FirstLook {
       case 'While':
         return this.#round(() => this.statements(node.clause.commands, here) && this.#list(node.body))
       case 'If':
+        // What it supposes changes which value of a variable counts as the first.
+        if (this.#loops === 0 && !this.#words.areSingle) return false
         return (
-          // What it supposes changes which value of a variable counts as the first.
-          (this.#loops > 0 || this.#words.areSingle) &&
-          this.#list(node.clause) &&
-          this.#list(node.then) &&
-          node.elif.every((one) => this.#list(one.clause) && this.#list(one.then)) &&
-          (!node.else || this.#list(node.else))
+          [node, ...node.elif].every(({ clause, then }) => this.#list(clause) && this.#list(then)) &&
+          this.#list(node.else)
         )
       case 'Case':
         return (
@@ -193,8 +189,8 @@ class FirstLook {
     return passes
   }
 
-  #list({ commands }: CompoundList): boolean {
-    return this.statements(commands, false)
+  #list(list: CompoundList | undefined): boolean {
+    return !list || this.statements(list.commands, false)
   }
 
   /** `certain`: everything before it has succeeded. */
@@ -203,10 +199,13 @@ class FirstLook {
     const files = redirects.filter(isOfFile)
     const isFile = files.every((one) => !isInput(one) || one.operator === '<') && this.effects.isUntouched
     const input = !files.some(isInput) ? given : isFile ? 'unknown' : 'known'
-    const assigned: Assignment[] = []
-    for (const one of prefix) if (one.type === 'Assignment') assigned.push(one)
+    const assigned = prefix.filter((one) => one.type === 'Assignment')
     if (files.length > 0 && (!name || assigned.length > 0)) return false
-    if (!name) return assigned.length > 0 && this.#assigned(assigned, here)
+    if (!name) {
+      const passes = assigned.length > 0 && this.#assigned(assigned, here)
+      this.#printed = 'known'
+      return passes
+    }
     const program = constantOf(name)
     if (program === null || !this.#meansItself(program)) return false
     if (program === 'read') return files.length === 0 && this.#hasRead(assigned, args, here)
@@ -217,9 +216,12 @@ class FirstLook {
     const words: (string | null)[] = []
     for (const one of args) {
       const found = one.type === 'Word' ? this.#words.all(one) : undefined
-      if (!found) return false
+      this.#weight += (found?.length ?? 0) * this.#places.length
+      if (!found || this.#weight > MOST_WORDS) return false
       words.push(...found)
     }
+    // git runs what is behind it.
+    if (words.some((word) => word?.startsWith('ext::'))) return false
     if (/^(?:test|\[)$/.test(program) && !args.every((one) => this.#words.isOneField(one))) return false
     if (/^(?:find|xargs)$/.test(program) && !words.every((word) => word === null || this.#meansItself(word)))
       return false
@@ -240,10 +242,10 @@ class FirstLook {
     given: Input,
     input: Input,
   ): boolean {
-    const documents = files.filter((one) => one.type === 'HereDoc')
-    const isOnly = documents.length === 1 && given === 'none' && this.#loops === 0
-    const text = isOnly ? this.#words.documentOf(documents[0] as HereDoc) : null
-    if (documents.length > 0 && (text === null || program !== 'cat')) return false
+    const [document, ...others] = files.filter((one) => one.type === 'HereDoc')
+    const isFirst = given === 'none' && this.#loops === 0 && program === 'cat'
+    const text = document && isFirst ? this.#words.documentOf(document) : null
+    if (document && (text === null || others.length > 0)) return false
     for (const one of files) {
       if (one.descriptor && (one.descriptor.type !== 'FileDescriptor' || one.descriptor.value > 1)) return false
       if (one.type === 'HereDoc') continue
@@ -284,8 +286,7 @@ class FirstLook {
   }
 
   #exported(args: Command['args']): boolean {
-    const assigned: Assignment[] = []
-    for (const one of args) if (one.type === 'Assignment') assigned.push(one)
+    const assigned = args.filter((one) => one.type === 'Assignment')
     return (
       args.length > 0 &&
       assigned.length === args.length &&
@@ -317,23 +318,25 @@ class FirstLook {
   /** `cd DIRECTORY`: what follows is in one of two places. */
   #moved(args: Command['args']): boolean {
     const [only, ...others] = args
-    const { variables } = this.#context
     const word = only?.type === 'Word' ? constantOf(only) : null
+    const { variables } = this.#context
     const target = word === '-' ? (this.variables['OLDPWD'] ?? variables?.['OLDPWD']) : word
-    if (this.#loops > 0 || others.length > 0 || !target || /^[-~]/.test(target) || variables?.['CDPATH'] !== undefined)
+    if (
+      this.#loops > 0 ||
+      this.#places.length > MOST_PLACES ||
+      others.length > 0 ||
+      !target ||
+      /^[-~]/.test(target) ||
+      variables?.['CDPATH'] !== undefined
+    )
       return false
     const before = this.#now
     this.#now = resolvePath(target, before)
-    this.#places.push(this.#now)
+    if (!this.#places.includes(this.#now)) this.#places.push(this.#now)
     delete this.variables['OLDPWD']
     if (variables?.['OLDPWD'] !== before) this.variables['OLDPWD'] = before
     return true
   }
-}
-
-function isFilled(held: object | undefined): boolean {
-  for (const _ in held) return true
-  return false
 }
 
 function isInput({ operator }: Redirection): boolean {

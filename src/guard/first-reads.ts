@@ -5,12 +5,14 @@ import type { GuardContext } from './policy/context.js'
 import { looksAtNames, RECURSIVE } from './programs/readers.js'
 import { basename } from './programs/row/call.js'
 import { globMatches } from './words/glob.js'
-import { hasWildcard } from './words/text.js'
+import { hasWildcard, STAR } from './words/text.js'
 
 /** A word that names something outside of the current directory, or in it by another name. */
 const LEADS_AWAY = /^[/~]|^-[A-Za-z]@?[/~]|[=@<:][/~]|\.\./
-/** Of the files that grep finds. */
-const CHOICE = /^--(?:in|ex)clude=/
+/** A name behind an option, which may be a link. */
+const JOINED = /[=@]|^-C|^--dir/
+/** A pattern for the files that grep finds. */
+const CHOICE = new RegExp(`^--(?:in|ex)clude=${STAR}`)
 
 export class FirstReads {
   /** Words of this command name files that are read. */
@@ -43,14 +45,18 @@ export class FirstReads {
         word !== null &&
         !((word.length > 1 || takesTree) && LEADS_AWAY.test(word)) &&
         !this.#mayBeSecret(word) &&
-        !(takesTree && !CHOICE.test(word) && (hasWildcard(word) || this.effects.leadsAway(word, this.places))),
+        !(takesTree && !CHOICE.test(word) && this.#mayLeadAway(word)),
     )
+  }
+
+  #mayLeadAway(word: string): boolean {
+    return JOINED.test(word) || hasWildcard(word) || this.effects.leadsAway(word, this.places)
   }
 
   /** A name like one of the files that must not be read: a link may lead there. */
   #mayBeSecret(word: string): boolean {
     const { unreadablePaths = [] } = this.context
-    const last = /[^/=@<]*$/.exec(word.replace(/;[\w-]+=.*$|(?:\/\.?)+$/s, ''))?.[0] ?? ''
+    const last = /[^/=@<]*$/.exec(word.replace(/;[\w-]+=.*$/s, '').replace(/(?:\/\.?)+$/, ''))?.[0] ?? ''
     return unreadablePaths.some((path) =>
       hasWildcard(last) ? globMatches(last, basename(path)) : basename(path) === last,
     )

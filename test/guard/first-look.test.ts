@@ -78,6 +78,19 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
     aliases: { ls: 'rm -rf', head: 'head -n1' },
     held: { arrays: { LIST: ['a', 'b'] }, positional: ['x'] },
   },
+  'links to a directory of secrets': {
+    ...engine,
+    automation: [],
+    resolveSymlink: (path) => path.replace(/^\/home\/u\/proj\/s(?=\/|$)/, STATE),
+  },
+  'a home with programs': { ...plain, cwd: '/home/u', variables: { PATH: 'bin:/usr/bin' } },
+  'a shell with settings of git in arrays': {
+    ...engine,
+    held: {
+      ...engine.held,
+      arrays: { GIT_DIR: ['/x'], GIT_WORK_TREE: ['/'], GIT_CONFIG_PARAMETERS: ["'core.pager'='reboot'"] },
+    },
+  },
   'a directory of PATH': { ...plain, cwd: '/home/u/bin', variables: { PATH: '/home/u/bin:.:/usr/bin' } },
   'the processes': { ...engine, automation: [], cwd: '/proc' },
   'a shell with fields of its own': { ...engine, variables: { ...engine.variables, IFS: '-' } },
@@ -105,7 +118,11 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
   },
 }
 
-const NONE_PASSES = new Set(['a shell that holds more', 'a shell with fields of its own'])
+const NONE_PASSES = new Set([
+  'a shell that holds more',
+  'a shell with fields of its own',
+  'a shell with settings of git in arrays',
+])
 
 /** All that a session, a person or the next verdict would notice; without what only an explanation shows. */
 function told(verdict: Verdict): unknown {
@@ -227,7 +244,30 @@ describe('a first look agrees with the walk', () => {
       `file -f ${STATE}/vault`,
       `diff -r ${STATE} a`,
       'while cd ..; do rm -rf u; done',
+      `git log 'ext::sh -c "rm -rf /"'`,
+      'find . -exec git log ext::reboot \\;',
+      `x="-f ${STATE}/vault"; file $x`,
+      `x=--files0-from=${STATE}/vault; du $x`,
+      `c=-v; d='a[$(reboot)]'; [ -n "$c" "$d" ]`,
+      "git config push.program 'iptables -F'",
+      `awk 'BEGIN{popen("reboot")}'`,
+      'V=$(df target)',
+      `find . | grep -rl 'a[$(reboot)]' -e > o`,
+      'cat <<EOF > x\n$(y=$(wc -l < a))/\nEOF',
+      "V=$'\\uFDD1'",
     ],
+    [
+      'links to a directory of secrets',
+      ...['touch x/y', 'rm -rf x/audit', 'cp a x', 'tar cf x/y a', 'cd x && touch y'].map((next) => `mv s x; ${next}`),
+      `cat 's/vault/;a=b'`,
+      ...['--exclude-dir=s a', '--file=s', '@s a', '-Cs .'].map((words) => `grep -r x ${words}`),
+    ],
+    [
+      'a home with programs',
+      'echo iptables -F > proj/bin/ls && cd proj && ls',
+      'mv rm proj/bin/tidy && cd proj && tidy -rf /',
+    ],
+    ['a shell with settings of git in arrays', 'git checkout a', 'git status'],
     ['a fresh shell', 'cd / && cp bin/rm x', "cd / && echo 'rm -rf /' | cp dev/stdin x", 'uniq a -- -x'],
     ['a shell with functions and aliases', 'ls | xargs cat', 'find . -exec cat {} \\;'],
     ['a shell with integers', "A='a[$(reboot)]' ls"],
@@ -249,6 +289,7 @@ describe('a first look agrees with the walk', () => {
       depth === 0 ? 'ls' : `for a in 1 2 3 4 5 6 7 8; do echo $(${nested(depth - 1)}); done`
     const began = performance.now()
     inspect(nested(12), plain)
+    inspect(`${'cd a && '.repeat(60)}rm ${'{1..99} '.repeat(60)}`, plain)
     expect(performance.now() - began).toBeLessThan(5_000)
   })
 

@@ -21,7 +21,8 @@ const LOOKS_AT_NAMES =
 
 export function looksAtNames(program: string, words: readonly (string | null)[]): boolean {
   // `file -f`, `du --files0-from`: the lines of such a file are shown.
-  const showsLines = /^(?:file|du)$/.test(program) && words.some((word) => /^-\w*f|^--files/.test(word ?? ''))
+  const showsLines =
+    /^(?:file|du)$/.test(program) && words.some((word) => word === null || /^-\w*f|^--files/.test(word))
   return LOOKS_AT_NAMES.test(program) && !showsLines
 }
 
@@ -56,12 +57,17 @@ const sed: OnlyReads = (words) => {
   )
 }
 
+/** A call of what is no function of awk's own. */
+const OTHER_CALL =
+  /\b(?!(?:length|substr|split|g?sub|index|int|tolower|toupper|s?printf?|if|while|for)\b)[A-Za-z_]\w*\s*\(/
+
 const awk: OnlyReads = (words) => {
   const at = words.findIndex((word) => word === null || !/^-F.$/s.test(word))
   return (
     at >= 0 &&
     /^(?!-)[\w\s{}()$+*=,.;:&!<%"-]*$/.test(words[at] ?? '\n@') &&
     !/system|getline|close|include|load|exec|rm\b|dd\b/.test(words[at] ?? '') &&
+    !OTHER_CALL.test(words[at] ?? '') &&
     words.slice(at + 1).every((word) => word !== null && !word.startsWith('-'))
   )
 }
@@ -75,6 +81,8 @@ const tests: OnlyReads = (words) => {
     !(first === null ? /^(?:==?|!=|-(?:eq|ne|lt|le|gt|ge))$/.test(second ?? '') : isNoName(first))
   )
     return false
+  // `-v` and what it evaluates may be two expansions.
+  if (words.some((word, at) => word === null && words[at + 1] === null)) return false
   return [second, ...others].every((word) => word === null || word === undefined || isNoName(word))
 }
 

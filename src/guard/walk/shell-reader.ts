@@ -4,6 +4,7 @@
  */
 import { nameSet } from '../../contract/quote.js'
 import type { Node } from '../words/syntax.js'
+import { isConstant } from '../words/text.js'
 import type {
   ArithmeticExpression,
   Assignment,
@@ -310,6 +311,7 @@ export function constantOf({ value, text, parts }: Word): string | null {
   for (const part of parts) {
     // Bash expands a tilde also in front of quotes.
     if (part.type === 'Literal' && /(?:^|[=:])~/.test(part.text)) return null
+    if (part.type === 'AnsiCQuoted' && !isConstant(part.value)) return null
     if (part.type === 'Literal' || part.type === 'SingleQuoted' || part.type === 'AnsiCQuoted') whole += part.value
     else if (part.type === 'DoubleQuoted' && part.parts.every((inner) => inner.type === 'Literal'))
       whole += part.parts.map((inner) => (inner.type === 'Literal' ? inner.value : '')).join('')
