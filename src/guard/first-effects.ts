@@ -14,6 +14,7 @@ import { isCodeFile } from './walk/code-files.js'
 import { Disk } from './walk/disk.js'
 import { isInside } from '../contract/names/inside.js'
 import { resolvePath } from './words/paths.js'
+import { USUAL_PATH } from './words/state.js'
 import { EMPTY, isConstant, isWorthKeeping } from './words/text.js'
 
 type Words = readonly (string | null)[]
@@ -175,9 +176,13 @@ export class FirstEffects {
   /** A program that no table knows by its name, or by the one that it has behind a link. */
   #isUnheardOf(program: string, words: Words, cwd: string): boolean {
     if (!words.every((word) => word !== null) || !isUnheardOf(program, words) || !this.isUntouched) return false
-    const { functions = {}, variables = {} } = this.#context
+    const { functions = {} } = this.#context
     const real = (path: string): string | undefined => this.disk.real(path)
-    return !Object.hasOwn(functions, NOT_FOUND) && knownBehind(program, variables['PATH'], cwd, real) === undefined
+    return !Object.hasOwn(functions, NOT_FOUND) && knownBehind(program, this.#path, cwd, real) === undefined
+  }
+
+  get #path(): string {
+    return this.#context.variables?.['PATH'] ?? USUAL_PATH
   }
 
   /** Settings of git from the environment, which may be commands. */
@@ -231,7 +236,7 @@ export class FirstEffects {
     // What a file held before is told anew when it changes.
     if (!PLAIN_NAME.test(name) || this.#knowsFiles || this.#hasMoved) return false
     const homes = [variables?.['HOME'] ?? home, home]
-    const searched = (variables?.['PATH'] ?? '').split(':')
+    const searched = this.#path.split(':')
     const protects = protectedPaths.flatMap((path) => [path, this.disk.behind(path, true) ?? path])
     return places.every((place) => {
       const path = resolvePath(name, place)

@@ -46,6 +46,8 @@ export function firstLook(commands: readonly Statement[], text: string, context:
     : null
 }
 
+const KNOWN = (): Input => 'known'
+
 class FirstLook {
   readonly variables: Record<string, string | null> = {}
   readonly effects: FirstEffects
@@ -64,7 +66,7 @@ class FirstLook {
   /** What the commands here read. */
   #given: Input = 'none'
   /** What the last command prints. */
-  #printed: Input = 'known'
+  #printed: () => Input = KNOWN
 
   constructor(context: GuardContext) {
     this.#context = context
@@ -73,7 +75,7 @@ class FirstLook {
     this.effects = new FirstEffects(context)
     this.reads = new FirstReads(context, this.#places, this.effects)
     this.#words = new FirstWords(context, this.variables, (inner) =>
-      this.#inProcess(() => this.statements(inner, true)) ? this.#printed : null,
+      this.#inProcess(() => this.statements(inner, true)) ? this.#printed() : null,
     )
   }
 
@@ -159,9 +161,9 @@ class FirstLook {
     if (only && others.length === 0) return this.#node(only, false)
     let input = this.#given
     return this.#inProcess(() =>
-      commands.every((one) => {
+      commands.every((one, at) => {
         const passes = this.#node(one, false, input)
-        input = one.type === 'Command' ? this.#printed : 'known'
+        input = one.type === 'Command' && at < others.length ? this.#printed() : 'known'
         return passes
       }),
     )
@@ -195,7 +197,7 @@ class FirstLook {
 
   /** `certain`: everything before it has succeeded. */
   #command({ name, prefix, args, redirects }: Command, here: boolean, given: Input, certain: boolean): boolean {
-    this.#printed = 'known'
+    this.#printed = KNOWN
     const files = redirects.filter(isOfFile)
     const isFile = files.every((one) => !isInput(one) || one.operator === '<') && this.effects.isUntouched
     const input = !files.some(isInput) ? given : isFile ? 'unknown' : 'known'
@@ -203,7 +205,7 @@ class FirstLook {
     if (files.length > 0 && (!name || assigned.length > 0)) return false
     if (!name) {
       const passes = assigned.length > 0 && this.#assigned(assigned, here)
-      this.#printed = 'known'
+      this.#printed = KNOWN
       return passes
     }
     const program = constantOf(name)
@@ -230,7 +232,7 @@ class FirstLook {
     const changes = this.effects.changes(program, words, input, this.#places)
     if (changes === null && !this.effects.onlyReads(program, words, input, this.#now)) return false
     if (changes === false || (changes && files.length > 0)) return false
-    this.#printed = this.effects.prints(program, words, input)
+    this.#printed = () => this.effects.prints(program, words, input)
     return this.reads.may(program, words)
   }
 

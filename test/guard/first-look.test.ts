@@ -62,6 +62,10 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
     ...engine,
     resolveSymlink: (path) => (path.endsWith('bin/tidy') ? '/bin/rm' : path.endsWith('bin/jq') ? '/opt/jq' : undefined),
   },
+  'a fresh shell in which a name is another program': {
+    ...plain,
+    resolveSymlink: (path) => (path.endsWith('bin/tidy') ? '/bin/rm' : undefined),
+  },
   'a link to the home': {
     ...engine,
     resolveSymlink: (path) => path.replace('/home/u/proj/src', '/home/u'),
@@ -268,6 +272,7 @@ describe('a first look agrees with the walk', () => {
       'mv rm proj/bin/tidy && cd proj && tidy -rf /',
     ],
     ['a shell with settings of git in arrays', 'git checkout a', 'git status'],
+    ['a fresh shell in which a name is another program', 'tidy -rf ~', 'ls; tidy -rf /'],
     ['a fresh shell', 'cd / && cp bin/rm x', "cd / && echo 'rm -rf /' | cp dev/stdin x", 'uniq a -- -x'],
     ['a shell with functions and aliases', 'ls | xargs cat', 'find . -exec cat {} \\;'],
     ['a shell with integers', "A='a[$(reboot)]' ls"],
@@ -314,6 +319,11 @@ describe('a first look agrees with the walk', () => {
     expect(passesAtOnce(inspect(command, context))).toBe(true)
     expect(told(inspect(command, context))).toEqual(told(inspectFully(command, context)))
   })
+
+  test.each(['echo a >> notes.txt', 'mkdir -p out/a && touch out/a/b', 'mv a.txt b.txt', 'mytool src'])(
+    '%s passes at once where PATH is not known yet',
+    (command) => expect(passesAtOnce(inspect(command, plain))).toBe(true),
+  )
 
   test('what is asked of its explanation is what the walk says', () => {
     const command = 'ls -la src | head -5'

@@ -29,6 +29,14 @@ export function createJudge(
   const verdicts = new Map<string, Verdict>()
   let loaded: Guard | null = null
   const always = [...automation, OWN_AUTOMATION]
+  const merged = new WeakMap<object, Readonly<Record<string, string>>>()
+  /** With those of the engine; most commands leave the variables of their session as they were. */
+  const withAbout = (variables: Readonly<Record<string, string>> = NONE): Readonly<Record<string, string>> => {
+    if (!about.variables) return variables
+    const whole = merged.get(variables) ?? { ...about.variables, ...variables }
+    merged.set(variables, whole)
+    return whole
+  }
   void guard.then(
     (guard) => (loaded = guard),
     () => {},
@@ -51,7 +59,7 @@ export function createJudge(
       const whole: GuardContext = {
         ...about,
         ...context,
-        variables: about.variables ? { ...about.variables, ...context.variables } : (context.variables ?? NONE),
+        variables: withAbout(context.variables),
         secrets: context.variables && secrets.delivered.size > 0 ? [...secrets.delivered] : [],
         automation: more.length > 0 ? [...more, ...always] : always,
       }

@@ -34,10 +34,13 @@ export interface Surroundings {
   readonly effort?: { alternatives: number } | undefined
 }
 
+/** Where bash looks for programs when it is told nowhere else. */
+export const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
 /** What bash sets by itself. */
 const BASH_SETS = new Map<string, Alternatives>([
   ['IFS', [' \t\n']],
-  ['PATH', ['/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin']],
+  ['PATH', [USUAL_PATH]],
   ['SHELL', ['/bin/bash']],
   ['BASH', ['/bin/bash']],
 ])
