@@ -5,7 +5,7 @@ import type { AutomationRule } from '../../contract/request.js'
 import type { Verdict } from '../../contract/verdict.js'
 import { OWN_AUTOMATION } from '../../guard/policy/automation.js'
 import type { GuardContext } from '../../guard/policy/context.js'
-import { stillHolds } from './judge/disk-looks.js'
+import { realPath, stillHolds } from './judge/disk-looks.js'
 import { type Guard, GuardThread } from './judge/thread.js'
 import type { SecretStore } from './secret-store.js'
 import type { Services } from './services.js'
@@ -29,14 +29,6 @@ export function createJudge(
   const verdicts = new Map<string, Verdict>()
   let loaded: Guard | null = null
   const always = [...automation, OWN_AUTOMATION]
-  const merged = new WeakMap<object, Readonly<Record<string, string>>>()
-  /** With those of the engine; most commands leave the variables of their session as they were. */
-  const withAbout = (variables: Readonly<Record<string, string>> = NONE): Readonly<Record<string, string>> => {
-    if (!about.variables) return variables
-    const whole = merged.get(variables) ?? { ...about.variables, ...variables }
-    merged.set(variables, whole)
-    return whole
-  }
   void guard.then(
     (guard) => (loaded = guard),
     () => {},
@@ -59,13 +51,13 @@ export function createJudge(
       const whole: GuardContext = {
         ...about,
         ...context,
-        variables: withAbout(context.variables),
+        variables: about.variables ? { ...about.variables, ...context.variables } : (context.variables ?? NONE),
         secrets: context.variables && secrets.delivered.size > 0 ? [...secrets.delivered] : [],
         automation: more.length > 0 ? [...more, ...always] : always,
+        // A home that the caller names may be on another machine: this disk says nothing about it.
+        resolveSymlink: context.home === undefined ? realPath : undefined,
       }
-      // A home that the caller names may be on another machine: this disk says nothing about it.
-      const ask = (guard: Guard): Verdict | Promise<Verdict> =>
-        thread.judge(guard, command, whole, context.home === undefined)
+      const ask = (guard: Guard): Verdict | Promise<Verdict> => thread.judge(guard, command, whole)
       const keep = (verdict: Verdict): Verdict => {
         if (key === null) return verdict
         if (verdicts.size >= KEPT_VERDICTS) verdicts.clear()

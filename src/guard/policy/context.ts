@@ -32,5 +32,5 @@ export interface GuardContext {
   /** The command will run in a sandbox: what that makes harmless is not asked about. */
   readonly sandbox?: { readonly network: 'none' | 'allow-list' | 'all' }
   /** The real path behind symbolic links; undefined where nothing is. */
-  readonly resolveSymlink?: (path: string) => string | undefined
+  readonly resolveSymlink?: ((path: string) => string | undefined) | undefined
 }

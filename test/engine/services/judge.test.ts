@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { afterAll, describe, expect, test } from 'vitest'
 import { inspect, inspectWithin } from '../../../src/guard/inspect.js'
+import { createJudge } from '../../../src/engine/services/judge.js'
 import { GuardThread } from '../../../src/engine/services/judge/thread.js'
 import { createEngine } from '../../../src/index.js'
 import { temporaryFolder } from '../../fixtures/folder.js'
@@ -33,6 +34,18 @@ function longScript(bytes: number, last = 'exit 0'): string {
   return [...parts, last].join('\n')
 }
 
+test('a verdict follows the variables as they are, also where the engine knows some by itself', async () => {
+  const about = { home: base, variables: { CERITH_HOME: base } }
+  const { judge, end } = createJudge(Promise.resolve({ inspect, inspectWithin }), about, [], { delivered: new Map() })
+  // A session changes what it knows of its shell in place.
+  const variables: Record<string, string> = { OUT: '/tmp/out' }
+  const context = { cwd: base, variables, functions: {}, aliases: {} }
+  expect(await judge('rm -rf "$OUT"', context)).toMatchObject({ decision: 'allow' })
+  variables['OUT'] = '/'
+  expect(await judge('rm -rf "$OUT"', context)).toMatchObject({ decision: 'deny', rule: 'wipe-root' })
+  await end()
+})
+
 describe('a long script', () => {
   test('gets the verdict that it would get at once', async () => {
     const dangerous = longScript(60_000, 'rm -rf /')
@@ -41,7 +54,7 @@ describe('a long script', () => {
     const thread = new GuardThread()
     const context = { cwd: base, home: base, protectedPaths: [join(base, 'kept')] }
     for (const last of ['rm -rf /', 'echo x > kept', 'true'])
-      expect(await thread.judge({ inspect, inspectWithin }, longScript(30_000, last), context, false)).toEqual(
+      expect(await thread.judge({ inspect, inspectWithin }, longScript(30_000, last), context)).toEqual(
         inspect(longScript(30_000, last), context),
       )
     await thread.end()
@@ -67,10 +80,10 @@ describe('a long script', () => {
     expect(decisions).toEqual(['deny', 'allow', 'deny', 'allow', 'deny', 'allow'])
     const thread = new GuardThread()
     const context = { cwd: base, home: base }
-    const asked = thread.judge({ inspect, inspectWithin }, longScript(200_000, 'rm -rf /'), context, true)
+    const asked = thread.judge({ inspect, inspectWithin }, longScript(200_000, 'rm -rf /'), context)
     await thread.end()
     expect((await asked).decision).toBe('deny')
-    expect((await thread.judge({ inspect, inspectWithin }, longScript(25_000), context, true)).decision).toBe('allow')
+    expect((await thread.judge({ inspect, inspectWithin }, longScript(25_000), context)).decision).toBe('allow')
     await thread.end()
   })
 

@@ -4,7 +4,6 @@ import { Worker } from 'node:worker_threads'
 import type { Verdict } from '../../../contract/verdict.js'
 import type { GuardContext } from '../../../guard/policy/context.js'
 import { distFile } from '../../../os/package/file.js'
-import { realPath } from './disk-looks.js'
 
 export interface Question {
   readonly id: number
@@ -34,20 +33,13 @@ export class GuardThread {
   #next = 0
   readonly #waiting = new Map<number, { resolve: (verdict: Verdict) => void; reject: (error: Error) => void }>()
 
-  /** `looks`: the disk of this machine is asked where links lead. */
-  judge(
-    { inspect, inspectWithin }: Guard,
-    command: string,
-    about: GuardContext,
-    looks: boolean,
-  ): Verdict | Promise<Verdict> {
-    const context = looks ? { ...about, resolveSymlink: realPath } : about
+  judge({ inspect, inspectWithin }: Guard, command: string, context: GuardContext): Verdict | Promise<Verdict> {
     const here = command.length < LONG_COMMAND ? inspectWithin(PATIENCE_MS, command, context) : null
     // No threads here, or not the built files: slow is better than not at all.
-    return here ?? this.#ask(command, about, looks).catch(() => inspect(command, context))
+    return here ?? this.#ask(command, context).catch(() => inspect(command, context))
   }
 
-  async #ask(command: string, context: GuardContext, looks: boolean): Promise<Verdict> {
+  async #ask(command: string, { resolveSymlink, ...context }: GuardContext): Promise<Verdict> {
     const worker = (this.#worker ??= this.#start())
     const id = ++this.#next
     if (this.#idle) clearTimeout(this.#idle)
@@ -56,7 +48,7 @@ export class GuardThread {
     try {
       return await new Promise<Verdict>((resolve, reject) => {
         this.#waiting.set(id, { resolve, reject })
-        worker.postMessage({ id, command, context, looks } satisfies Question)
+        worker.postMessage({ id, command, context, looks: resolveSymlink !== undefined } satisfies Question)
       })
     } finally {
       this.#waiting.delete(id)
