@@ -3,7 +3,7 @@
  * covered in advance without leaving ghost files, so they are moved to the state directory when
  * they appear: by descriptor, the thing itself and never what a link leads to.
  */
-import { closeSync, fstatSync, statSync, type Stats } from 'node:fs'
+import { closeSync, fstatSync, readdirSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isBelow, isInside } from '../../contract/names/inside.js'
 import { factsBeneath, hold, setAside } from './beneath.js'
@@ -23,12 +23,18 @@ interface Watched {
   readonly names: Set<string>
   /** A root, held open: asking it costs half of asking a path, and this is asked after every command. Else -1. */
   held: number
+  /** It holds so much that its list costs more than a question for each name. */
+  isLong: boolean
 }
 
 const NOTHING: Found[] = []
 
 /** So many are told one by one: what a command made in thousands would be all that its reader gets. */
 const MOST_TOLD = 50
+
+const LONG_LIST = 500
+// oxlint-disable-next-line no-control-regex
+const BEYOND_ASCII = /[^\0-\x7f]/
 
 const BEYOND =
   'commands made more directories than are looked into for repositories, so `git` in one of the others may run what they put there'
@@ -89,7 +95,8 @@ export class Quarantine {
     if (at) at.names.add(basename(path))
     else if (directory === root || factsBeneath(root, directory)?.isDirectory()) {
       const held = directory === root ? hold(root) : -1
-      this.#watched.set(directory, { seen: seen ?? stamp(directory), names: new Set([basename(path)]), held })
+      const names = new Set([basename(path)])
+      this.#watched.set(directory, { seen: seen ?? stamp(directory), names, held, isLong: false })
     } else {
       this.#awaited.set(directory, [...(this.#awaited.get(directory) ?? []), path])
       this.#watch(directory)
@@ -172,7 +179,7 @@ export class Quarantine {
     const found: Found[] = []
     for (const [directory, at] of this.#watched) {
       if (now(directory, at) === at.seen) continue
-      for (const name of at.names) {
+      for (const name of mayBeThere(directory, at)) {
         const one = this.#lookAt(directory, name)
         if (one !== null) found.push(one)
       }
@@ -302,6 +309,18 @@ function stamp(directory: string): number {
 
 function now(directory: string, { held }: Watched): number {
   return held >= 0 ? fstatSync(held).ctimeMs : stamp(directory)
+}
+
+/**
+ * The watched names without those that are surely not there. A file system may take other letters for them: capitals,
+ * and with characters beyond ASCII more than is known here, so then each name is asked for.
+ */
+function mayBeThere(directory: string, at: Watched): readonly string[] {
+  const names = [...at.names]
+  const list = at.isLong ? null : attempt(() => readdirSync(directory), null)
+  if (!list || (at.isLong = list.length > LONG_LIST) || list.some((name) => BEYOND_ASCII.test(name))) return names
+  const there = new Set(list.map((name) => name.toLowerCase()))
+  return names.filter((name) => there.has(name.toLowerCase()))
 }
 
 /** A directory that cannot be asked is taken for the same: there is none to go on in. */

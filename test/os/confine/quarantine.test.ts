@@ -56,6 +56,19 @@ test('a second change within one tick of the file system’s clock is seen', () 
   }
 })
 
+test('what appears in a directory of many files, or beside a name that is not ASCII, is set aside', () => {
+  for (const names of [Array.from({ length: 600 }, (_, at) => `file${at}`), ['größe.txt'], ['.VSCODE']]) {
+    const { root, quarantine } = ground()
+    for (const name of names) writeFileSync(join(root, name), '')
+    quarantine.enter()
+    for (let round = 0; round < 3; round++) {
+      mkdirSync(join(root, '.vscode'))
+      expect(quarantine.look().map(({ path }) => path)).toEqual([join(root, '.vscode')])
+    }
+    expect(readdirSync(root).length).toBe(names.length)
+  }
+})
+
 test('a repository whose look was left out is still a command’s when the next command has begun', async () => {
   const { root, quarantine } = ground()
   quarantine.enter()
