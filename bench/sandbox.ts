@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEngine } from '../src/index.js'
+import { listed, workspace } from './lib/everyday.js'
 import { compare, comparePaired } from './lib/ratio.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'cerith-bench-'))
@@ -104,6 +105,37 @@ async function sessionRatios(title: string, sandbox: boolean): Promise<void> {
 }
 await sessionRatios("a session's command, `/bin/true`: sandbox against none", true)
 await sessionRatios('the control: two engines without a sandbox', false)
+
+// One command after the other, each once: also those that change the workspace, after which more is looked at.
+console.log('\nan everyday command in a session (the list of the benchmark `stream`): sandbox against none')
+const everyday: number[] = []
+for (let set = 0; set < SETS; set++) {
+  const make = (name: string, confined: boolean) =>
+    createEngine({
+      cwd: workspace(folder, `${name}${set}`),
+      stateDir: join(folder, `state-${name}${set}`),
+      ...(confined ? { sandbox: { profile: 'workspace' } } : {}),
+    })
+  const engines = [await make('plain', false), await make('confined', true)]
+  const sessions = await Promise.all(engines.map((engine) => engine.session()))
+  const times: number[][] = [[], []]
+  for (const [at, command] of listed().entries())
+    for (const which of (at + set) % 2 === 0 ? [0, 1] : [1, 0]) {
+      const began = performance.now()
+      await sessions[which]?.run({ command })
+      times[which]?.push(performance.now() - began)
+    }
+  // Without the slowest twentieth, which is the machine's.
+  const [plain = 1, confined = 1] = times.map((all) =>
+    all
+      .sort((x, y) => x - y)
+      .slice(0, Math.ceil(all.length * 0.95))
+      .reduce((sum, one) => sum + one, 0),
+  )
+  everyday.push(confined / plain)
+  for (const engine of engines) await engine.close()
+}
+console.log(`  ${everyday.map((ratio) => `${ratio.toFixed(3)}x`).join('  ')}`)
 
 let number = 0
 const start = async (engine: typeof inside): Promise<void> => {

@@ -139,6 +139,8 @@ export class FirstEffects {
   #hasWritten = false
   /** Something has another name now, perhaps a link. */
   #hasMoved = false
+  /** Places that no effect may be in or around: what is protected, by all its names, and where programs lie. */
+  #kept: { readonly protects: readonly string[]; readonly programs: readonly string[] } | undefined
 
   constructor(context: GuardContext) {
     this.#context = context
@@ -231,20 +233,28 @@ export class FirstEffects {
     return this.#hasMoved || places.some((place) => this.disk.behind(resolvePath(name, place), true) !== undefined)
   }
 
+  #keepAway(): { readonly protects: readonly string[]; readonly programs: readonly string[] } {
+    const { protectedPaths = [] } = this.#context
+    return {
+      protects: protectedPaths.flatMap((path) => [path, this.disk.behind(path, true) ?? path]),
+      programs: this.#path.split(':').map((one) => (one.startsWith('/') ? resolvePath(one, '/') : one)),
+    }
+  }
+
+  /** (Where PATH names the current directory, anything may be a program.) */
   #isHarmless(kind: EffectKind, name: string, places: readonly string[], mode = EMPTY): boolean {
-    const { home, variables, protectedPaths = [] } = this.#context
+    const { home, variables } = this.#context
     // What a file held before is told anew when it changes.
     if (!PLAIN_NAME.test(name) || this.#knowsFiles || this.#hasMoved) return false
     const homes = [variables?.['HOME'] ?? home, home]
-    const searched = this.#path.split(':')
-    const protects = protectedPaths.flatMap((path) => [path, this.disk.behind(path, true) ?? path])
+    const { protects, programs } = (this.#kept ??= this.#keepAway())
     return places.every((place) => {
       const path = resolvePath(name, place)
       return (
         path.startsWith('/') &&
         !RUN_LATER.test(path) &&
         !isCodeFile(path) &&
-        !searched.some((one) => /^[^/.]|^\../.test(one) || isInside(path, resolvePath(one || '.', place))) &&
+        programs.every((one) => one.startsWith('/') && !isInside(path, one)) &&
         !protects.some((one) => isInside(path, one) || isInside(one, path)) &&
         this.disk.behind(path, !/^(?:delete|move)/.test(kind)) === undefined &&
         !judgeEffect({ kind, path, word: name, mode }, { homes, mayExist: () => true, guessed: false })

@@ -1,9 +1,9 @@
 /** What a first look lets a command read: files below its directory, of which none can be one that must not be read. */
 import { isInside } from '../contract/names/inside.js'
+import { nameSet } from '../contract/quote.js'
 import type { FirstEffects } from './first-effects.js'
 import type { GuardContext } from './policy/context.js'
 import { looksAtNames, RECURSIVE } from './programs/readers.js'
-import { basename } from './programs/row/call.js'
 import { globMatches } from './words/glob.js'
 import { hasWildcard, STAR } from './words/text.js'
 
@@ -11,6 +11,9 @@ import { hasWildcard, STAR } from './words/text.js'
 const LEADS_AWAY = /^[/~]|^-[A-Za-z]@?[/~]|[=@<:][/~]|\.\./
 /** A name behind an option, which may be a link. */
 const JOINED = /[=@]|^-C|^--dir/
+/** Programs that read whole trees, always or when an option says so. */
+const TREE_READERS = nameSet('find tar xargs rg ag')
+const TREE_OPTIONS = nameSet('grep egrep fgrep diff')
 /** A pattern for the files that grep finds. */
 const CHOICE = new RegExp(`^--(?:in|ex)clude=${STAR}`)
 
@@ -38,8 +41,7 @@ export class FirstReads {
     if (words.length === 0 || looksAtNames(program, words)) return true
     this.#reads = true
     const takesTree =
-      /^(?:find|tar|xargs|rg|ag)$/.test(program) ||
-      (/^(?:[ef]?grep|diff)$/.test(program) && words.some((word) => RECURSIVE.test(word ?? '')))
+      TREE_READERS.has(program) || (TREE_OPTIONS.has(program) && words.some((word) => RECURSIVE.test(word ?? '')))
     return words.every(
       (word) =>
         word !== null &&
@@ -56,9 +58,12 @@ export class FirstReads {
   /** A name like one of the files that must not be read: a link may lead there. */
   #mayBeSecret(word: string): boolean {
     const { unreadablePaths = [] } = this.context
-    const last = /[^/=@<]*$/.exec(word.replace(/;[\w-]+=.*$/s, '').replace(/(?:\/\.?)+$/, ''))?.[0] ?? ''
-    return unreadablePaths.some((path) =>
-      hasWildcard(last) ? globMatches(last, basename(path)) : basename(path) === last,
-    )
+    const isPattern = hasWildcard(word)
+    return unreadablePaths.some((path) => {
+      const secret = path.slice(path.lastIndexOf('/') + 1)
+      if (!isPattern && !word.includes(secret)) return false
+      const last = /[^/=@<]*$/.exec(word.replace(/;[\w-]+=.*$/s, '').replace(/(?:\/\.?)+$/, ''))?.[0] ?? ''
+      return isPattern ? globMatches(last, secret) : secret === last
+    })
   }
 }

@@ -25,7 +25,7 @@ const corpus = [
   ...lines('./variants/own-deny.txt'),
   // Every command of the tests about facts, one a line: also what is no command at all.
   ...lines('./walk/shell-facts.test.ts'),
-  ...lines('../../bench/stream.ts'),
+  ...lines('../../bench/lib/everyday.ts'),
 ]
 
 const plain: GuardContext = { cwd: '/home/u/proj', home: '/home/u', tmp: '/tmp' }

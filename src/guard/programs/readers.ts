@@ -16,14 +16,15 @@ const every =
     words.every((word) => word !== null && allowed.test(word))
 
 /** They show that a file is there, not what is in it; or their words are names of variables. */
-const LOOKS_AT_NAMES =
-  /^(?:ls|stat|file|test|\[|\[\[|du|echo|printf|cd|dirname|basename|realpath|readlink|which|type|read|unset|export)$/
+const LOOKS_AT_NAMES = nameSet(
+  'ls stat file test [ [[ du echo printf cd dirname basename realpath readlink which type read unset export',
+)
 
 export function looksAtNames(program: string, words: readonly (string | null)[]): boolean {
   // `file -f`, `du --files0-from`: the lines of such a file are shown.
-  const showsLines =
-    /^(?:file|du)$/.test(program) && words.some((word) => word === null || /^-\w*f|^--files/.test(word))
-  return LOOKS_AT_NAMES.test(program) && !showsLines
+  const showsLines = (): boolean =>
+    (program === 'file' || program === 'du') && words.some((word) => word === null || /^-\w*f|^--files/.test(word))
+  return LOOKS_AT_NAMES.has(program) && !showsLines()
 }
 
 /** An option of grep with which it reads whole trees, and what a link in them leads to. */
