@@ -56,6 +56,19 @@ export function shapeText(
   return kept.omittedBytes === 0 ? shapeWhole(kept, shaping) : shapeEnds(kept, shaping)
 }
 
+/**
+ * What every way of shaping and clipping leaves as it came: lines of printable ASCII that fit. Null for anything else.
+ * Most output is like that, and all the stages that it would pass through cost more than the command's own end.
+ */
+export function plainText({ head, tail, totalBytes }: Kept, clip: Clip): string | null {
+  const most = clip.kind === 'none' ? totalBytes : clip.kind === 'middle' ? clip.maxBytes : clip.maxChars
+  if (tail.length > 0 || totalBytes > most) return null
+  const text = decodeUtf8(head)
+  return PLAIN.test(text) ? text : null
+}
+
+const PLAIN = /^[\t\n\x20-\x7e]*$/
+
 interface Shaping extends Required<Pick<ShapeOptions, 'clip' | 'wholeAt' | 'between'>> {
   readonly shaped: (bytes: Uint8Array) => string
   readonly asItCame: boolean

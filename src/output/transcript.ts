@@ -30,9 +30,9 @@ export class Transcript {
   #ended = false
 
   constructor({ headBytes = LIMITS.memoryBytes / 2, tailBytes = LIMITS.memoryBytes / 2 }: TranscriptOptions = {}) {
-    for (const [name, value] of Object.entries({ headBytes, tailBytes }))
+    for (const value of [headBytes, tailBytes])
       if (!Number.isSafeInteger(value) || value < 0)
-        throw new TypeError(`${name} must be a whole number of bytes, got ${value}`)
+        throw new TypeError(`headBytes and tailBytes must be whole numbers, got ${value}`)
     this.#headBytes = headBytes
     this.#head = new Growing(headBytes)
     this.#tail = new Ring(tailBytes)
@@ -186,7 +186,7 @@ class Ring {
 
 function grown(bytes: Uint8Array<ArrayBuffer>, used: number, needed: number, limit: number): Uint8Array<ArrayBuffer> {
   if (needed <= bytes.length) return bytes
-  const larger = new Uint8Array(Math.min(limit, Math.max(needed, bytes.length * 2, 4096)))
+  const larger = new Uint8Array(Math.min(limit, Math.max(needed, bytes.length * 2)))
   larger.set(bytes.subarray(0, used))
   return larger
 }

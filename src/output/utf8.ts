@@ -35,8 +35,11 @@ export function createUtf8Decoder(): { push(bytes: Uint8Array): string; flush():
 
 /** Decodes a whole buffer, as the streaming decoder would. */
 export function decodeUtf8(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  return DECODER.decode(bytes)
 }
+
+// Making one costs more than decoding a short text; without `stream` it keeps nothing between two of them.
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** The length of `bytes` without an unfinished character at its end. */
 export function characterEnd(bytes: Uint8Array): number {

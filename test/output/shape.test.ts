@@ -1,7 +1,7 @@
 import { fc } from '../fixtures/fast-check.js'
 import { describe, expect, test } from 'vitest'
 import type { Clip } from '../../src/contract/output.js'
-import { createTextStream, shapeText } from '../../src/output/shape.js'
+import { createTextStream, plainText, shapeText } from '../../src/output/shape.js'
 import { Transcript } from '../../src/output/transcript.js'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -20,6 +20,45 @@ describe('the text of an Outcome', () => {
       truncated: false,
       omittedBytes: 0,
     })
+  })
+
+  test('plain output is what every shaping would make of it', () => {
+    const clips: readonly Clip[] = [
+      { kind: 'none' },
+      { kind: 'head', maxChars: 20 },
+      { kind: 'middle', maxBytes: 20, endBytes: 5 },
+      { kind: 'ends', maxChars: 20 },
+    ]
+    const piece = fc.constantFrom(
+      'a',
+      ' ',
+      'word',
+      '\n',
+      '\t',
+      '~',
+      '\r',
+      '\b',
+      '\x1b[31m',
+      '\x07',
+      '\x7f',
+      'é',
+      '\ufeff',
+      '\0',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 24 }), fc.constantFrom(8, 1_000), (pieces, memory) => {
+        const whole = kept(pieces.join(''), memory)
+        for (const clip of clips) {
+          const text = plainText(whole, clip)
+          if (text === null) continue
+          for (const ansi of ['keep', 'strip'] as const)
+            for (const progress of ['keep', 'collapse'] as const)
+              expect(shapeText(whole, { ansi, progress, clip })).toEqual({ text, truncated: false, omittedBytes: 0 })
+        }
+      }),
+    )
+    expect(plainText(kept('two words\n\tand more\n'), { kind: 'ends', maxChars: 100 })).toBe('two words\n\tand more\n')
+    for (const text of ['é', 'a\rb', '\x1b[m', '\x7f', '\0']) expect(plainText(kept(text), { kind: 'none' })).toBeNull()
   })
 
   test('a bar is collapsed before its sequences are stripped', () => {

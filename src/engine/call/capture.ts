@@ -6,7 +6,7 @@ import type { Outcome } from '../../contract/outcome.js'
 import type { AnsiMode, BinaryMode, Clip, OutputChunk, ProgressMode, StreamName } from '../../contract/output.js'
 import { describeBinary, looksBinary, sampleText, showControls } from '../../output/binary.js'
 import type { Clipped } from '../../output/clip.js'
-import { createTextStream, shapeText } from '../../output/shape.js'
+import { createTextStream, plainText, shapeText } from '../../output/shape.js'
 import { Transcript } from '../../output/transcript.js'
 import { PassingTroubles } from '../../output/troubles.js'
 import { utf8Length } from '../../output/utf8.js'
@@ -193,6 +193,8 @@ export class Capture {
   text(clip: Clip): Clipped {
     const { ansi, progress, binary } = this.#options
     const kept = this.transcript.snapshot()
+    const plain = plainText(kept, clip)
+    if (plain !== null) return { text: plain, truncated: false, omittedBytes: 0 }
     // As it came: a line of a program that is played like a progress bar no longer looks like what it is.
     const sample = binary === 'describe' ? sampleText(kept) : ''
     if (looksBinary(sample)) {
