@@ -69,7 +69,7 @@ export function mayMean(text: string, held: ShellHoldings = {}): boolean {
   return false
 }
 
-function isFilled(held: object | undefined): boolean {
+export function isFilled(held: object | undefined): boolean {
   for (const _ in held) return true
   return false
 }

@@ -118,7 +118,7 @@ test.skipIf(!canLimit)('with too few processes that is what is said: bash is not
   const few = [7, 8, 9, 10, 11].map((limit) => ({ tier: '', limit }))
   for (const { tier, limit } of [...few, { tier: 'none', limit: 16 }, { tier: 'none', limit: 20 }]) {
     const user = `setpriv --reuid 61234 --regid 61234 --clear-groups prlimit --nproc=${limit}`
-    const { status, stdout, stderr } = shell(`timeout 20 ${user} "$NODE" "$CLI" run 'echo hi; exit 3'`, {
+    const { status, stdout, stderr } = shell(`timeout 10 ${user} "$NODE" "$CLI" run 'echo hi; exit 3'`, {
       CERITH_HOME: join(home, String(limit)),
       CERITH_HELPER: tier,
       HOME: home,

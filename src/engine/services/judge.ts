@@ -48,9 +48,20 @@ export function createJudge(
           : null
       const before = key === null ? undefined : verdicts.get(key)
       if (before && stillHolds(before)) return before
+      // Written out: to copy objects of this size into one costs as much as to look at a short command.
       const whole: GuardContext = {
-        ...about,
-        ...context,
+        cwd: context.cwd,
+        home: context.home ?? about.home,
+        tmp: about.tmp,
+        policy: about.policy,
+        roots: about.roots,
+        own: about.own,
+        sandbox: about.sandbox,
+        protectedPaths: about.protectedPaths,
+        unreadablePaths: about.unreadablePaths,
+        functions: context.functions,
+        aliases: context.aliases,
+        held: context.held,
         variables: about.variables ? { ...about.variables, ...context.variables } : (context.variables ?? NONE),
         secrets: context.variables && secrets.delivered.size > 0 ? [...secrets.delivered] : [],
         automation: more.length > 0 ? [...more, ...always] : always,

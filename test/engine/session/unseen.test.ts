@@ -165,7 +165,7 @@ describe.each(ENGINES)('%s the builtin', (which, make) => {
       d=$(dirname "$BASH_SOURCE")
       marks="$(grep -aoh '[0-9a-f]\{24\}' "$d"/* 2>/dev/null | sort -u) $(set | grep -o '[0-9a-f]\{8,24\}' | sort -u)"
       for pipe in /proc/$$/fd/* $(grep -aoh '/proc/[0-9]*/fd/[0-9]*' "$d"/* 2>/dev/null | sort -u); do
-        [ -p "$pipe" ] && [ -w "$pipe" ] && timeout 1 bash -c 'for mark in $2; do printf "%s\0" "@$mark" T 0 77 hB /tmp x "" "" 77 "$mark@" >"$1"; done' - "$pipe" "$marks" 2>/dev/null
+        [ -p "$pipe" ] && [ -w "$pipe" ] && timeout 0.4 bash -c 'for mark in $2; do printf "%s\0" "@$mark" T 0 77 hB /tmp x "" "" 77 "$mark@" >"$1"; done' - "$pipe" "$marks" 2>/dev/null
       done >/dev/null 2>&1
       sleep 0.2; echo really over`
     for (let round = 0; round < 2; round++) {

@@ -11,14 +11,16 @@ import { GUARD_LIMITS } from '../../../guard/words/limits.js'
 import { isListed } from '../../../os/files/git-index.js'
 import { readRegular } from '../../../os/files/shared-file.js'
 
+const INDEX = '/.git/index/'
+
 /**
  * The real path behind links; undefined where nothing is. Asking for what is missing is the
  * usual case and must not throw. Below `.git/index` are the names that git tracks.
  */
 export function realPath(path: string): string | undefined {
   return attempt(() => {
-    const [, index, name] = /^(.*\/\.git\/index)\/(.+)$/s.exec(path) ?? []
-    if (index !== undefined && name !== undefined) return isListed(index, name) ? path : undefined
+    const at = path.lastIndexOf(INDEX)
+    if (at >= 0) return isListed(path.slice(0, at + INDEX.length - 1), path.slice(at + INDEX.length)) ? path : undefined
     return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : realpathSync.native(path)
   })
 }

@@ -4,6 +4,7 @@
  */
 import type { RunRequest } from '../../../contract/request.js'
 import type { Verdict } from '../../../contract/verdict.js'
+import { isFilled } from '../../../guard/holdings.js'
 import type { GuardContext } from '../../../guard/policy/context.js'
 import { checkRequest } from '../../plan/request.js'
 import { stillHolds } from '../../services/judge/disk-looks.js'
@@ -65,7 +66,8 @@ export class ReadyCommands {
     if (!shell.hasBuiltin || !streams.used || streams.passThrough) return null
     const { cwd, version } = memory
     const known = mayAskForLast(command, memory.known) ? memory.knownWithLast : memory.known
-    const verdict = judge(command, { cwd, ...known })
+    const { variables, functions, aliases, held } = known
+    const verdict = judge(command, { cwd, variables, functions, aliases, held })
     if (verdict instanceof Promise || verdict.decision !== 'allow' || !verdict.facts.parsedOk) return null
     const needs = verdict.secretsAsCode.length === 0 ? memory.prepareUsual(verdict) : null
     if (!needs) return null
@@ -143,6 +145,7 @@ export function keepVerdicts(judge: Services['judge'], memory: Pick<SessionMemor
 
 /** `$_` is not part of what has a version. Code from elsewhere may ask for it without a word in the command. */
 function mayAskForLast(command: string, { functions, aliases }: Pick<GuardContext, 'functions' | 'aliases'>): boolean {
-  const isElsewhere = [functions, aliases].some((all) => all && Object.keys(all).length > 0)
-  return isElsewhere || command.includes('_') || /\b(?:eval|source|trap)\b|(?:^|[\s;&|])\.\s/.test(command)
+  return isFilled(functions) || isFilled(aliases) || command.includes('_') || ELSEWHERE.test(command)
 }
+
+const ELSEWHERE = /\b(?:eval|source|trap)\b|(?:^|[\s;&|])\.\s/
