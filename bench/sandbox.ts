@@ -109,11 +109,13 @@ await sessionRatios('the control: two engines without a sandbox', false)
 // One command after the other, each once: also those that change the workspace, after which more is looked at.
 console.log('\nan everyday command in a session (the list of the benchmark `stream`): sandbox against none')
 const everyday: number[] = []
+// Not below the directory of the engines above: they would look into these repositories.
+const projects = mkdtempSync(join(tmpdir(), 'cerith-bench-'))
 for (let set = 0; set < SETS; set++) {
   const make = (name: string, confined: boolean) =>
     createEngine({
-      cwd: workspace(folder, `${name}${set}`),
-      stateDir: join(folder, `state-${name}${set}`),
+      cwd: workspace(projects, `${name}${set}`),
+      stateDir: join(projects, `state-${name}${set}`),
       ...(confined ? { sandbox: { profile: 'workspace' } } : {}),
     })
   const engines = [await make('plain', false), await make('confined', true)]
@@ -155,4 +157,4 @@ await compare(
 await runtime?.reset()
 await outside.close()
 await inside.close()
-rmSync(folder, { recursive: true, force: true })
+for (const path of [folder, projects]) rmSync(path, { recursive: true, force: true })
