@@ -87,7 +87,7 @@ function passAtOnce(command: string, text: string, script: ParsedScript, context
     secretsAsCode: NONE,
     mutations: { variables: seen.variables, aliases: {}, functions: {} },
     shell: shellFacts(script, text),
-    facts: { ...factsOf(script), parsedOk: true },
+    facts: factsOf(script, true),
   }
 }
 
@@ -153,7 +153,7 @@ function walk(
     secretsAsCode: [...(secrets?.found ?? [])],
     mutations,
     shell: refused ? UNKNOWN_SHELL_FACTS : shellFacts(script, text),
-    facts: { ...factsOf(script), parsedOk: refused === undefined },
+    facts: factsOf(script, refused === undefined),
   }
 }
 
@@ -216,7 +216,7 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
   return { variables, aliases, functions, ...(held === undefined ? {} : { held }) }
 }
 
-function factsOf(script: ParsedScript | undefined): Omit<Verdict['facts'], 'parsedOk'> {
+function factsOf(script: ParsedScript | undefined, parsedOk: boolean): Verdict['facts'] {
   const last = script?.commands.at(-1)
   const list = last?.command
   const pipeline = list?.type === 'AndOr' ? list.commands.at(-1) : list
@@ -225,5 +225,6 @@ function factsOf(script: ParsedScript | undefined): Omit<Verdict['facts'], 'pars
     lastPipelineStages: pipeline?.type === 'Pipeline' ? pipeline.commands.length : 1,
     finalCommand: command?.type === 'Command' && command.name && !command.name.parts ? command.name.value : null,
     endsInBackground: last?.background ?? false,
+    parsedOk,
   }
 }

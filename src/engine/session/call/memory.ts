@@ -293,7 +293,8 @@ export class SessionMemory {
   /** What the guard saw the command do; the next dump says what it really did. */
   expect(mutations: Verdict['mutations']): void {
     for (const kind of ['variables', 'functions', 'aliases'] as const) {
-      for (const [name, value] of Object.entries(mutations[kind])) {
+      for (const name in mutations[kind]) {
+        const value = mutations[kind][name] ?? null
         if ((this.known[kind][name] ?? null) === value) continue
         this.version += 1
         if (value === null) delete this.known[kind][name]
