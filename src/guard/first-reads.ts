@@ -1,9 +1,8 @@
 /** What a first look lets a command read: files below its directory, of which none can be one that must not be read. */
 import { isInside } from '../contract/names/inside.js'
-import { nameSet } from '../contract/quote.js'
 import type { FirstEffects } from './first-effects.js'
 import type { GuardContext } from './policy/context.js'
-import { looksAtNames, RECURSIVE } from './programs/readers.js'
+import { looksAtNames, readsTrees } from './programs/readers.js'
 import { globMatches } from './words/glob.js'
 import { hasWildcard, STAR } from './words/text.js'
 
@@ -11,9 +10,6 @@ import { hasWildcard, STAR } from './words/text.js'
 const LEADS_AWAY = /^[/~]|^-[A-Za-z]@?[/~]|[=@<:][/~]|\.\./
 /** A name behind an option, which may be a link. */
 const JOINED = /[=@]|^-C|^--dir/
-/** Programs that read whole trees, always or when an option says so. */
-const TREE_READERS = nameSet('find tar xargs rg ag')
-const TREE_OPTIONS = nameSet('grep egrep fgrep diff')
 /** A pattern for the files that grep finds. */
 const CHOICE = new RegExp(`^--(?:in|ex)clude=${STAR}`)
 
@@ -40,8 +36,7 @@ export class FirstReads {
   may(program: string, words: readonly (string | null)[]): boolean {
     if (words.length === 0 || looksAtNames(program, words)) return true
     this.#reads = true
-    const takesTree =
-      TREE_READERS.has(program) || (TREE_OPTIONS.has(program) && words.some((word) => RECURSIVE.test(word ?? '')))
+    const takesTree = program === 'xargs' || readsTrees(program, words)
     return words.every(
       (word) =>
         word !== null &&

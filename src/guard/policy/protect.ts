@@ -5,7 +5,7 @@
 import { isExtreme } from '../rules/judge.js'
 import { type Effect, objection } from '../rules/findings.js'
 import type { GuardContext } from './context.js'
-import { looksAtNames, RECURSIVE } from '../programs/readers.js'
+import { looksAtNames, readsTrees } from '../programs/readers.js'
 import { globMatches } from '../words/glob.js'
 import { resolvePath } from '../words/paths.js'
 import { hasUnknown, hasWildcard, plain, readable, SELECTED, TREE, UNKNOWN, UNTRACKED } from '../words/text.js'
@@ -34,7 +34,7 @@ export function watchProtected(context: GuardContext, text: string): Partial<Obs
   return {
     command: (argv, shell, walker) => {
       if (secret.length === 0 || looksAtNames(plain(argv[0] ?? ''), argv)) return
-      const all = readsTrees(argv) ? TREE : ''
+      const all = readsTrees(plain(argv[0] ?? ''), argv.slice(1)) ? TREE : ''
       const from = all ? directoryOf(argv) : ''
       for (const word of argv.slice(1)) {
         if (from) walker.reads(`${from}/${word}${all}`, shell, argv)
@@ -99,15 +99,6 @@ function directoryOf(argv: readonly string[]): string {
   const at = argv.findIndex((word) => /^(?:-C|--directory)$/.test(word))
   const joined = argv.find((word) => /^(?:-C.|--directory=)/.test(word))
   return at > 0 ? (argv[at + 1] ?? '') : (joined?.replace(/^(?:-C|--directory=)/, '') ?? '')
-}
-
-const READS_TREES = /^(?:cp|tar|bsdtar|rsync|zip|7za?|scp|rg|ag|find|cpio|pax|rgrep)$/
-
-function readsTrees([name = '', ...words]: readonly string[]): boolean {
-  return (
-    READS_TREES.test(plain(name)) ||
-    (/^(?:[ef]?grep|diff)$/.test(plain(name)) && words.some((word) => RECURSIVE.test(word)))
-  )
 }
 
 /** Only such a name is followed through links: a link of another name to one of the files is refused when made. */

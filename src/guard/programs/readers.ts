@@ -3,7 +3,7 @@
  * pass without following their words; the rows of the tables say the same about each of them, which a test compares.
  */
 import { nameList, nameSet } from '../../contract/quote.js'
-import { table } from './row/call.js'
+import { basename, table } from './row/call.js'
 
 /** Whether a program with these words only reads. Null stands for a word that is not constant. */
 type OnlyReads = (words: readonly (string | null)[]) => boolean
@@ -21,14 +21,24 @@ const LOOKS_AT_NAMES = nameSet(
 )
 
 export function looksAtNames(program: string, words: readonly (string | null)[]): boolean {
-  // `file -f`, `du --files0-from`: the lines of such a file are shown.
+  // `file -f`, `du --files0-from`, also shortened: the lines of such a file are shown.
   const showsLines = (): boolean =>
-    (program === 'file' || program === 'du') && words.some((word) => word === null || /^-\w*f|^--files/.test(word))
+    (program === 'file' || program === 'du') && words.some((word) => word === null || /^-\w*f|^--f/.test(word))
   return LOOKS_AT_NAMES.has(program) && !showsLines()
 }
 
+const TREE_READERS = nameSet('cp tar bsdtar rsync zip 7z 7za scp rg ag find cpio pax rgrep')
 /** An option of grep with which it reads whole trees, and what a link in them leads to. */
-export const RECURSIVE = /^-\w*[rR]|^--(?:rec|deref|dir)|^-d/
+const RECURSIVE = /^-\w*[rRd]|^--(?:rec|der|di)/
+
+/** Whether a program with these words reads all that lies below directories which they name. */
+export function readsTrees(program: string, words: readonly (string | null)[]): boolean {
+  const name = basename(program)
+  return (
+    TREE_READERS.has(name) ||
+    (/^(?:[ef]?grep|diff)$/.test(name) && words.some((word) => word !== null && RECURSIVE.test(word)))
+  )
+}
 
 /** Verbs of git that look, or change the repository only; none of them runs what its words say. */
 const GIT_VERBS = nameSet(`
@@ -67,7 +77,7 @@ const awk: OnlyReads = (words) => {
   return (
     at >= 0 &&
     /^(?!-)[\w\s{}()$+*=,.;:&!<%"-]*$/.test(words[at] ?? '\n@') &&
-    !/system|getline|close|include|load|exec|rm\b|dd\b/.test(words[at] ?? '') &&
+    !/system|getline|close|include|load|exec|fork|rm\b|dd\b/.test(words[at] ?? '') &&
     !OTHER_CALL.test(words[at] ?? '') &&
     words.slice(at + 1).every((word) => word !== null && !word.startsWith('-'))
   )
@@ -118,9 +128,10 @@ const BY_NAME: Readonly<Record<string, OnlyReads>> = {
     ),
     always,
   ),
-  // A second operand is written.
+  // A second operand is written; the first may be `-`.
   uniq: (words) =>
-    words.every((word) => word !== null && word !== '--') && words.filter((word) => !word?.startsWith('-')).length <= 1,
+    words.every((word) => word !== null && word !== '--') &&
+    words.filter((word) => !/^-./s.test(word ?? '')).length <= 1,
   test: tests,
   '[': tests,
   // What they look for is not run.

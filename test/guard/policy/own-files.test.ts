@@ -69,6 +69,17 @@ describe('files of cerith', () => {
       expect([command, inspect(command, linked).decision]).toEqual([command, 'allow'])
   })
 
+  test.each([
+    `du --f=${state}/vault`,
+    `file --f=${state}/vault`,
+    `grep -nd recurse . ${state}`,
+    `grep --di=recurse . ${state}`,
+    `grep --der . ${state}`,
+    `/bin/cp -r ${state} x`,
+    `/usr/bin/grep -r . ${state}`,
+    `/usr/bin/du --files0-from=${state}/vault`,
+  ])('are not read by %s', (command) => expect(inspect(command, context).rule).toBe('protected-path'))
+
   test('an allow rule of the person does not open the vault', () => {
     const policy = compilePolicy({ rules: [{ decision: 'allow', commands: ['cat', 'cp'] }] })
     expect(inspect(`cat ${state}/vault.key`, { ...context, policy }).rule).toBe('protected-path')
