@@ -69,7 +69,7 @@ const transfer =
   (options: RegExp, takesAway: boolean): Effects =>
   (words) => {
     const [from, to, ...others] = words.filter((word) => !options.test(word))
-    if (from === undefined || to === undefined || others.length > 0) return null
+    if (from === undefined || to === undefined || others.length > 0 || from.startsWith('-')) return null
     const inside = `${to}/${from.slice(from.lastIndexOf('/') + 1)}`
     return [...(takesAway ? [['move', from] as const] : []), ['overwrite', to], ['overwrite', inside]]
   }

@@ -249,7 +249,8 @@ class FirstLook {
     const text = document && isFirst ? this.#words.documentOf(document) : null
     if (document && (text === null || others.length > 0)) return false
     for (const one of files) {
-      if (one.descriptor && (one.descriptor.type !== 'FileDescriptor' || one.descriptor.value > 1)) return false
+      const usual = isInput(one) ? 0 : 1
+      if (one.descriptor && (one.descriptor.type !== 'FileDescriptor' || one.descriptor.value !== usual)) return false
       if (one.type === 'HereDoc') continue
       const target = one.type === 'Redirect' && one.target ? constantOf(one.target) : null
       if (target === null) return false
@@ -313,6 +314,8 @@ class FirstLook {
   /** The variable has no value that is known. */
   #unset(name: string): boolean {
     if (!/^[A-Za-z]\w*$/.test(name) || !this.#words.maySet(name) || !this.#meansItself(name)) return false
+    // What stands before it in a loop reads it in the next round.
+    if (this.#loops > 0 && this.#words.isNumeric(name)) return false
     this.variables[name] = null
     return true
   }

@@ -102,16 +102,16 @@ export class FirstWords {
     return parts.every((part) => {
       if (part.type !== 'SimpleExpansion' && part.type !== 'ParameterExpansion') return part.type !== 'CommandExpansion'
       const name = /^\$\{?(\w+|[?#])\}?$/.exec(part.text)?.[1] ?? ''
-      return /^[?#]$/.test(name) || this.rounds.has(name) || this.#isNumeric(name)
+      return /^[?#]$/.test(name) || this.rounds.has(name) || this.isNumeric(name)
     })
   }
 
-  /** Its one value is known, and a number. */
-  #isNumeric(name: string): boolean {
+  /** Its one value is known, and a number; bash itself gives it no other one. */
+  isNumeric(name: string): boolean {
     const { variables = {}, held } = this.context
     const value = this.rounds.get(name) ?? (name in this.variables ? this.variables[name] : variables[name])
     const isSingle = this.rounds.has(name) || !this.several.has(name)
-    return isSingle && NUMBER.test(value ?? '') && !Object.hasOwn(held?.arrays ?? {}, name)
+    return isSingle && !MATTERS.test(name) && NUMBER.test(value ?? '') && !Object.hasOwn(held?.arrays ?? {}, name)
   }
 
   /** Nothing is assigned, and no name is made of a value. */
@@ -131,7 +131,7 @@ export class FirstWords {
 
   /** Numbers, and variables that hold no expression. */
   #isCalculated(expression: ArithmeticExpression | undefined): boolean {
-    const isValue = (text: string): boolean => NUMBER.test(text) || this.#isNumeric(text)
+    const isValue = (text: string): boolean => NUMBER.test(text) || this.isNumeric(text)
     return expression !== undefined && isNumbers(expression, isValue)
   }
 

@@ -60,7 +60,7 @@ function filesThatMatter(shell: ShellState, before: Readonly<Record<string, stri
 /** Whether a word of the text may be something else than it looks like, because of what the shell holds. */
 export function mayMean(text: string, held: ShellHoldings = {}): boolean {
   if ([held.references, held.hashed, held.directories].some(isFilled)) return true
-  for (const name in held.arrays) if (/^(?:PATH$|GIT_)/.test(name)) return true
+  for (const name in held.arrays) if (/^(?:(?:CD)?PATH|IFS|HOME|OLDPWD)$|^GIT_/.test(name)) return true
   // A file that the session wrote may be what a word means, or be copied.
   const words = isFilled(held.files) ? text.replace(/["'\\]/g, '').split(/[\s=;|&()<>/{},$]+/) : []
   for (const path in held.files)

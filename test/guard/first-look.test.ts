@@ -109,6 +109,12 @@ const CONTEXTS: Readonly<Record<string, GuardContext>> = {
     ...engine,
     held: { ...engine.held, integers: ['OPTIND', 'A', 'COUNT', 'NAME', 'STAGE', 'x'] },
   },
+  'a project with a protected directory': { ...engine, protectedPaths: ['/home/u/proj/x/'], unreadablePaths: [] },
+  'a shell that holds numbers': { ...engine, variables: { ...engine.variables, x: '5', _: '5' } },
+  'a shell with fields and directories in arrays': {
+    ...engine,
+    held: { ...engine.held, arrays: { IFS: ['-'], CDPATH: ['/'], OLDPWD: ['/'], HOME: ['/'] } },
+  },
   'a shell that holds more': {
     ...engine,
     variables: {
@@ -126,6 +132,7 @@ const NONE_PASSES = new Set([
   'a shell that holds more',
   'a shell with fields of its own',
   'a shell with settings of git in arrays',
+  'a shell with fields and directories in arrays',
 ])
 
 /** All that a session, a person or the next verdict would notice; without what only an explanation shows. */
@@ -259,12 +266,33 @@ describe('a first look agrees with the walk', () => {
       `find . | grep -rl 'a[$(reboot)]' -e > o`,
       'cat <<EOF > x\n$(y=$(wc -l < a))/\nEOF',
       "V=$'\\uFDD1'",
+      `echo 'rm -rf ~' | sort 1< a > x`,
+      'sleep rm -rf /',
+      `awk 'while true; fork'`,
     ],
+    [
+      'a project with a protected directory',
+      'cp -t./x a',
+      'cp --target-directory=./x a',
+      `echo 'rm -rf ~' | uniq - x/a`,
+    ],
+    [
+      'a shell that holds numbers',
+      `echo 'a[$(reboot)]' | while true; do echo $((x)); read x; done`,
+      `echo 'a -o -v b[$(reboot)]' | while true; do [ $x -lt 3 ]; read x; done`,
+      `echo 'a[$(reboot)]' | for y in 1 2 3 4 5 6 7 8 9; do echo $((x)); read -r x; done`,
+      `: 'a -o -v b[$(reboot)]'; [ $_ -gt 3 ]`,
+    ],
+    ['a shell with fields and directories in arrays', 'cd etc && rm passwd', 'cd - && rm -r etc'],
     [
       'links to a directory of secrets',
       ...['touch x/y', 'rm -rf x/audit', 'cp a x', 'tar cf x/y a', 'cd x && touch y'].map((next) => `mv s x; ${next}`),
       `cat 's/vault/;a=b'`,
       ...['--exclude-dir=s a', '--file=s', '@s a', '-Cs .'].map((words) => `grep -r x ${words}`),
+      'rgrep x s',
+      'grep -nd recurse x s',
+      'grep --di=recurse x s',
+      'cp -t./s a',
     ],
     [
       'a home with programs',
