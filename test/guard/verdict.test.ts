@@ -66,6 +66,11 @@ describe('a verdict says what was seen', () => {
     expect(mutations.functions).toEqual({ f: 'f(){ echo hi; }' })
   })
 
+  test('a function that another one makes is kept with its own text', () => {
+    const { mutations } = inspect('echo a; f() { ls; g() { echo "$1"; }; }; f', context)
+    expect(mutations.functions['g']).toBe('g() { echo "$1"; }')
+  })
+
   test.each([
     [{ functions: { wipe: 'wipe () \n{ \n    rm -rf /\n}' } }, 'wipe'],
     [{ functions: { wipe: '{ rm -rf "$1"; }' } }, 'wipe /'],

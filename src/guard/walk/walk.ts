@@ -185,7 +185,11 @@ export class Walker implements Runner {
       case 'Redirected':
         return this.redirected(node, shell, stdin)
       case 'Function':
-        shell.functions.set(node.name.value, { body: node.body, source: this.source.slice(node.pos, node.end) })
+        shell.functions.set(node.name.value, {
+          body: node.body,
+          source: this.source.slice(node.pos, node.end),
+          within: this.source,
+        })
         return NOTHING
       case 'Coproc':
         return walkCoproc(node, shell, stdin, this)
@@ -256,7 +260,7 @@ export class Walker implements Runner {
   ): Alternatives {
     const before = { ways: shell.positionalWays, source: this.source }
     shell.positionalWays = ways
-    this.source = definition.source
+    this.source = definition.within ?? definition.source
     this.functions++
     try {
       return this.node(definition.body, shell, stdin)

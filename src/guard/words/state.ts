@@ -23,6 +23,8 @@ export interface Variable {
 export interface FunctionBody {
   readonly body: CompoundCommand | Redirected | CompoundList
   readonly source: string
+  /** The text around it, in which positions of the body count, where that is longer. */
+  readonly within?: string
 }
 
 /** What the machine and the session are known to be before the command starts. */
