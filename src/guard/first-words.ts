@@ -16,7 +16,7 @@ import { STAR, UNKNOWN } from './words/text.js'
 
 /** Variables that decide what words mean, or what programs do. */
 const MATTERS =
-  /^(?:BASH|LD_|GIT_|_|PATH$|HOME$|IFS$|PWD$|OLDPWD$|CDPATH$|USER$|MAN|PROMPT|LESS|SUDO_|SSH_|RSYNC_|MAKE|GLOB|HIST|MAIL|TMOUT$)/
+  /^(?:BASH|LD_|GIT_|_|PATH$|HOME$|IFS$|PWD$|OLDPWD$|CDPATH$|USER$|MAN|PROMPT|LESS|SUDO_|SSH_|RSYNC_|MAKE|GLOB|HIST|MAIL|TMOUT$|OPTIND$|S?RANDOM$)/
 
 const LIST = /^([\w./-]*)\{([\w.-]+(?:,[\w.-]+)+)\}([\w./-]*)$/
 const RANGE = /^\{(0|[1-9]\d?)\.\.([1-9]\d?)\}$/

@@ -1,7 +1,7 @@
 /** What a session's shell holds between two commands: taken over into a state, and told of it afterwards. */
 import type { ShellHoldings } from '../contract/verdict.js'
 import { GUARD_LIMITS } from './words/limits.js'
-import { isSame, type ShellState } from './words/state.js'
+import { ALWAYS_INTEGERS, isSame, type ShellState } from './words/state.js'
 import { FIFO, isConstant, isWorthKeeping, UNKNOWN } from './words/text.js'
 
 /** What `exec < FILE` has the shell read. */
@@ -15,7 +15,7 @@ export function takeOver(held: ShellHoldings, shell: ShellState): void {
   for (const [name, items] of Object.entries(arrays ?? {}))
     shell.variables.set(name, { values: [items[0] ?? ''], items })
   if (references) shell.references = new Map(Object.entries(references))
-  if (integers) shell.integers = new Set(integers)
+  if (integers) shell.integers = new Set([...ALWAYS_INTEGERS, ...integers])
   if (directories) shell.directoryStack = directories.map((directory) => [directory])
   for (const [name, path] of Object.entries(hashed ?? {})) shell.aliases.set(name, path)
   for (const [path, text] of Object.entries(files ?? {})) shell.files.set(path, [text])
@@ -34,7 +34,7 @@ export function holdingsOf(shell: ShellState, before: ShellHoldings): ShellHoldi
   if (positional && positional !== before.positional && positional.every(isConstant)) now.positional = positional
   if (references.size > 0 && !isSame([...references].flat(), Object.entries(before.references ?? {}).flat()))
     now.references = Object.fromEntries(references)
-  if (integers.size > 0 && !isSame([...integers], before.integers ?? [])) now.integers = [...integers]
+  if (!isSame(beyondBash([...integers]), beyondBash(before.integers ?? []))) now.integers = [...integers]
   const directories = directoryStack.map(([directory]) => directory ?? UNKNOWN)
   if (directories.length > 0 && !isSame(directories, before.directories ?? [])) now.directories = directories
   const input = shell.moved?.from === null ? shell.moved.to?.[0] : undefined
@@ -42,6 +42,10 @@ export function holdingsOf(shell: ShellState, before: ShellHoldings): ShellHoldi
   const files = filesThatMatter(shell, before.files ?? {})
   if (files.length > 0) now.files = Object.fromEntries(files.slice(-GUARD_LIMITS.keptFiles))
   return Object.keys(now).length > 0 ? now : undefined
+}
+
+function beyondBash(integers: readonly string[]): string[] {
+  return integers.filter((name) => !ALWAYS_INTEGERS.includes(name))
 }
 
 /** What it would be a mistake to run later, and files that held such text and hold another one now. */

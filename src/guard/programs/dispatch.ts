@@ -48,7 +48,7 @@ export function isUnheardOf(name: string, words: readonly string[]): boolean {
   return (
     !isKnownProgram(name) &&
     !name.startsWith('mkfs.') &&
-    words.every((word) => /^[\w@%+=:,./-]+$/.test(word) && !GIVEN_AWAY.test(word))
+    [name, ...words].every((word) => /^[\w@%+=:,./-]+$/.test(word) && !GIVEN_AWAY.test(word))
   )
 }
 

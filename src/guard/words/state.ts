@@ -3,7 +3,7 @@
  * directory, files just written.
  */
 import type { CompoundCommand, CompoundList, Redirected } from 'unbash'
-import { nameSet } from '../../contract/quote.js'
+import { nameList, nameSet } from '../../contract/quote.js'
 import { Layers } from './layers.js'
 import { type Alternatives, ANYTHING, fewest, MAYBE_UNSET, UNKNOWN, unique } from './text.js'
 
@@ -35,6 +35,9 @@ export interface Surroundings {
   /** How many values of a word are still looked at: fewer, the longer the script. */
   readonly effort?: { alternatives: number } | undefined
 }
+
+/** What is assigned to these is an expression in every bash. */
+export const ALWAYS_INTEGERS = nameList('HISTCMD OPTIND RANDOM SRANDOM')
 
 /** Where bash looks for programs when it is told nowhere else. */
 export const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -69,7 +72,7 @@ export class ShellState {
   /** `shopt -s lastpipe`: the last command of a pipeline runs in the shell itself. */
   hasLastPipe = false
   /** `declare -i`: what is assigned to these is an expression. Shared by all subshells. */
-  integers: Set<string> = new Set()
+  integers: Set<string> = new Set(ALWAYS_INTEGERS)
   /** `set -u`: a variable that was never set ends the shell. */
   isStrict = false
   /** `$1` where the words are not known: a script that begins with `#!` is called with its own. */
