@@ -60,9 +60,9 @@ export function shapeText(
  * What every way of shaping and clipping leaves as it came: lines of printable ASCII that fit. Null for anything else.
  * Most output is like that, and all the stages that it would pass through cost more than the command's own end.
  */
-export function plainText({ head, tail, totalBytes }: Kept, clip: Clip): string | null {
+export function plainText({ head, totalBytes }: Kept, clip: Clip): string | null {
   const most = clip.kind === 'none' ? totalBytes : clip.kind === 'middle' ? clip.maxBytes : clip.maxChars
-  if (tail.length > 0 || totalBytes > most) return null
+  if (head.length < totalBytes || totalBytes > most) return null
   const text = decodeUtf8(head)
   return PLAIN.test(text) ? text : null
 }

@@ -61,6 +61,14 @@ describe('the text of an Outcome', () => {
     for (const text of ['é', 'a\rb', '\x1b[m', '\x7f', '\0']) expect(plainText(kept(text), { kind: 'none' })).toBeNull()
   })
 
+  test('plain output of which the end went another way is not taken for the whole', () => {
+    const transcript = new Transcript({ headBytes: 8, tailBytes: 8 })
+    transcript.write(encode('12345678'))
+    transcript.skip(1_000)
+    for (const clip of [{ kind: 'none' }, { kind: 'ends', maxChars: 5_000 }] as const)
+      expect(plainText(transcript.snapshot(), clip)).toBeNull()
+  })
+
   test('a bar is collapsed before its sequences are stripped', () => {
     const text = 'Fetching packages 50%\r\x1b[K\x1b[32mDone\x1b[0m\n'
     expect(shapeText(kept(text), { ansi: 'strip', progress: 'collapse' }).text).toBe('Done\n')

@@ -50,6 +50,15 @@ describe.skipIf(!findHelper())('on the native tier', () => {
     expect(outcome.stdout.startsWith('1\n2\n')).toBe(true)
   })
 
+  test('an outcome without a clip says what went there', async () => {
+    const engine = await testEngine()
+    const { offer, counted } = offeredPipe()
+    const outcome = await engine.run({ command: LINES, clip: { kind: 'none' }, ...offer })
+    expect(outcome.truncated).toBe(true)
+    expect(outcome.omittedBytes).toBeGreaterThanOrEqual(await counted())
+    expect(outcome.stdout).toContain(`[... ${outcome.omittedBytes} bytes omitted`)
+  })
+
   test('from the moment that somebody follows it, it comes through here', async () => {
     const engine = await testEngine()
     const { offer, seenHere, counted } = offeredPipe()
