@@ -12,6 +12,8 @@ import type { ResourceLimits } from '../../contract/request.js'
  */
 export interface Pipe {
   readonly slot: number
+  /** Whose slot it is: its successor gives the same numbers to others. */
+  readonly launcher: number
   /** Our end, opened when asked for the first time. */
   readEnd(): number
   writeEnd(): number

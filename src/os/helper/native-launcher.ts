@@ -8,6 +8,7 @@ import { ShellError } from '../../contract/errors.js'
 import { isShortage, startChild } from '../process/child.js'
 import { isAlive } from '../process/proc.js'
 import { createFrameReader, encodeFrame, type HelperEvent, type Send } from './frames.js'
+import { needsHelper } from './file.js'
 import { createRoomOrders } from './rooms.js'
 import { describeStart } from './start.js'
 import { exitOf, overOf, usageOf } from './usage.js'
@@ -29,6 +30,7 @@ import {
   errnoName,
   helperError,
   pipeError,
+  killedError,
   moveError,
   silentError,
   unlessSilent,
@@ -45,6 +47,9 @@ const HELLO_LIMIT_MS = { native: START_LIMIT_MS, plain: 60_000 }
 const LET_GO_AFTER_MS = 20
 /** One that does not leave by then is destroyed, and what it watched with it. */
 const LEAVE_LIMIT_MS = 4_000
+
+/** Signals that a program which cannot run here does not end by: somebody sent them. */
+const OF_OTHERS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'])
 
 interface Waiting extends Waiter<Ward> {
   readonly spec: LaunchSpec
@@ -88,7 +93,7 @@ export async function startHelper(
     }
   }
 
-  const rooms = createRoomOrders(send, updateHold)
+  const rooms = createRoomOrders(() => launcherPid, send, updateHold)
 
   /**
    * A pipe whose launcher was killed, perhaps before this process is told: the next pipe comes from another launcher.
@@ -129,6 +134,7 @@ export async function startHelper(
         const slot = Number(fields['slot'])
         const pipe = new PathPipe(
           slot,
+          launcherPid,
           path ?? `/proc/${launcherPid}/fd/${fields['read']}`,
           path ?? `/proc/${launcherPid}/fd/${fields['write']}`,
           () => {
@@ -211,12 +217,12 @@ export async function startHelper(
   child.stdout?.on('error', () => {})
   orders.on('error', () => {})
   child.once('error', (error: NodeJS.ErrnoException) => announce?.(isShortage(error) ? helperError(error) : error))
-  child.once('exit', () => {
+  child.once('exit', (_, signal) => {
     closed = true
     if (lettingGo) clearTimeout(lettingGo)
     // Its pipes went with it.
     pipes.forget()
-    announce?.(new Error('the helper ended at once'))
+    announce?.(signal && OF_OTHERS.has(signal) ? killedError() : new Error('the helper ended at once'))
     pipes.refuseAll(endedError())
     rooms.lose(endedError())
     for (const id of [...waiting.keys(), ...wards.keys()]) lose(id)
@@ -266,6 +272,13 @@ export async function startHelper(
       updateHold()
     })
 
+  /** The lower tier knows no rooms: it would never answer. */
+  const inRooms = async <T>(order: () => Promise<T>): Promise<T> => {
+    if (closed) throw endedError()
+    if (tier === 'plain') throw needsHelper('SANDBOX_UNAVAILABLE', 'A sandbox')
+    return order()
+  }
+
   const pipe = (): Promise<Pipe> => {
     const at = pipes.take()
     if (at) return Promise.resolve(at)
@@ -275,6 +288,17 @@ export async function startHelper(
       pipes.wait(waiter)
       return () => pipes.giveUp(waiter)
     })
+  }
+
+  /** Pipes and rooms are numbers here: what belonged to a launcher that was killed is not looked for in this one. */
+  const whyForeign = (spec: LaunchSpec): ShellError | null => {
+    const { stdin, stdout, stderr, extraIn, inside, listenerOf } = spec
+    for (const room of [inside?.room, listenerOf])
+      if (room && !rooms.holds(room)) return startError('ESRCH', 'sandbox: room is gone', spec)
+    const given = [stdin, stdout, stderr, extraIn?.pipe]
+    if (given.every((pipe) => !pipe || pipe.launcher === launcherPid)) return null
+    for (const pipe of given) pipe?.release()
+    return lostAtStart(false)
   }
 
   return {
@@ -293,6 +317,8 @@ export async function startHelper(
     pipeNow: () => pipes.take(),
     start(spec) {
       if (closed || orders.writableEnded) return Promise.reject(endedError())
+      const foreign = whyForeign(spec)
+      if (foreign) return Promise.reject(foreign)
       const id = nextId++
       return answered((waiter) => {
         waiting.set(id, { spec, ...waiter })
@@ -300,10 +326,10 @@ export async function startHelper(
         return () => waiting.delete(id)
       })
     },
-    namedPipe: (path) => (closed ? Promise.reject(endedError()) : rooms.namedPipe(path)),
-    room: (order) => (closed ? Promise.reject(endedError()) : rooms.room(order)),
+    namedPipe: (path) => inRooms(() => rooms.namedPipe(path)),
+    room: (order) => inRooms(() => rooms.room(order)),
     closeRoom: (room) => rooms.closeRoom(room),
-    publish: (room, port) => (closed ? Promise.reject(endedError()) : rooms.publish(room, port)),
+    publish: (room, port) => inRooms(() => rooms.publish(room, port)),
     close() {
       if (closed) return Promise.resolve()
       ;(child.stdout as unknown as Socket).ref()

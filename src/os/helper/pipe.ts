@@ -9,6 +9,7 @@ export class PathPipe implements Pipe {
 
   constructor(
     readonly slot: number,
+    readonly launcher: number,
     readonly readPath: string,
     readonly writePath: string,
     private readonly onRelease: () => void,

@@ -16,13 +16,15 @@ interface LiveRoom extends Room {
 export interface RoomOrders extends Pick<Launcher, 'room' | 'closeRoom' | 'publish' | 'namedPipe'> {
   /** Whether the event was about rooms. */
   hear(event: HelperEvent): boolean
+  /** Whether the room is one of this launcher, and there. */
+  holds(room: Room): boolean
   /** True while an answer is awaited. */
   readonly waiting: boolean
   /** The launcher is gone, and every room with it. */
   lose(error: Error): void
 }
 
-export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
+export function createRoomOrders(launcher: () => number, send: Send, changed: () => void): RoomOrders {
   const rooms = new Map<number, LiveRoom>()
   const building = new Map<number, Waiter<Room>>()
   const publishing = new Map<string, Waiter<void>>()
@@ -33,6 +35,7 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
     const room = takeFrom(rooms, id)
     if (room) room.alive = false
   }
+  const holds = (room: Room): boolean => rooms.get(room.id) === room
 
   /** Sends an order, and waits for its answer under the key. */
   const asked = <K, T>(waiters: Map<K, Waiter<T>>, key: K, ...order: Parameters<Send>): Promise<T> =>
@@ -83,7 +86,7 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
             send('r', [['slot', slot]])
             removeQuietly(path)
           }
-          if (!Number.isNaN(slot)) waiter?.resolve(new PathPipe(slot, path, path, release, openPipe))
+          if (!Number.isNaN(slot)) waiter?.resolve(new PathPipe(slot, launcher(), path, path, release, openPipe))
           else
             waiter?.reject(
               new ShellError('SPAWN_FAILED', `Could not make a pipe at ${path} (${errnoName(errno)})`, 'Try again.'),
@@ -98,11 +101,15 @@ export function createRoomOrders(send: Send, changed: () => void): RoomOrders {
       const id = nextRoom++
       return asked(building, id, 'R', describeRoom(id, order))
     },
-    closeRoom({ id }) {
-      end(id)
-      send('C', [['room', id]])
+    holds,
+    closeRoom(room) {
+      if (!holds(room)) return
+      end(room.id)
+      send('C', [['room', room.id]])
     },
-    publish({ id }, port) {
+    publish(room, port) {
+      const { id } = room
+      if (!holds(room)) return Promise.reject(portError(port, 'ENOENT'))
       return asked(publishing, `${id}:${port}`, 'P', Object.entries({ room: id, port }))
     },
     namedPipe: (path) => asked(naming, path, 'n', [['path', path]]),

@@ -74,7 +74,7 @@ async function startOne(tier: 'auto' | 'plain'): Promise<OneLauncher> {
       return await startHelper(helper, [], 'native')
     } catch (error) {
       // It cannot be executed here (noexec, another libc, another kernel): the lower tier works everywhere. Where the
-      // machine has no room for it just now, a weaker one is no answer.
+      // machine has no room for it just now, or something killed it, a weaker one is no answer.
       if (error instanceof ShellError) throw error
     }
   }

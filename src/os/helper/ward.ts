@@ -7,7 +7,7 @@ import type { OverLimit, Usage } from '../../contract/outcome.js'
 import { descendantsOf, processFacts, signalProcess } from '../process/proc.js'
 import type { Send } from './frames.js'
 import { hex, limitFields, maskField } from './start.js'
-import { startHint, type LeaderExit, type Passed, type Ward } from './launcher.js'
+import { NOT_BEGUN, startHint, type LeaderExit, type Passed, type Ward } from './launcher.js'
 import { attempt } from '../../contract/attempt.js'
 
 export interface LiveWard extends Ward {
@@ -134,6 +134,16 @@ export function helperError({ code = '' }: NodeJS.ErrnoException): ShellError {
     'SPAWN_FAILED',
     `The helper that starts commands could not be started (${code})`,
     startHint(code),
+  )
+}
+
+/** It had not said a word yet: nothing has been given to it. */
+export function killedError(): ShellError {
+  return new ShellError(
+    'SPAWN_FAILED',
+    'The helper that starts commands was killed as it started',
+    'Look for what ends processes on this machine (memory, limits), then try again.',
+    { cause: NOT_BEGUN },
   )
 }
 
