@@ -276,7 +276,9 @@ export async function startHelper(
   const inRooms = async <T>(order: () => Promise<T>): Promise<T> => {
     if (closed) throw endedError()
     if (tier === 'plain') throw needsHelper('SANDBOX_UNAVAILABLE', 'A sandbox')
-    return order()
+    // A room may take its time, but no launcher that was stopped builds one.
+    const look = setTimeout(() => wake(launcherPid), LOOK_AFTER_MS).unref()
+    return order().finally(() => clearTimeout(look))
   }
 
   const pipe = (): Promise<Pipe> => {

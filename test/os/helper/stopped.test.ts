@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { findHelper } from '../../../src/os/helper/file.js'
 import { startHelper } from '../../../src/os/helper/native-launcher.js'
-import { processFacts } from '../../../src/os/process/proc.js'
+import { childrenOf, commandLine, processFacts } from '../../../src/os/process/proc.js'
 import { processesNamed, testEngine, uniqueSeconds, until } from '../../engine/harness.js'
 
 function parentOf(pid: number): number {
@@ -22,6 +22,13 @@ describe.skipIf(!findHelper())('a stopped helper', () => {
     expect(outcome.status).toBe('timeout')
     process.kill(launcher, 'SIGSTOP')
     expect(await session.run({ command: 'echo $x' })).toMatchObject({ stdout: '1\n' })
+  })
+
+  test('a launcher that is to build a room', async () => {
+    const engine = await testEngine({ sandbox: { profile: 'workspace' } })
+    const launcher = childrenOf(process.pid).find((pid) => commandLine(pid).includes('cerith-helper')) as number
+    process.kill(launcher, 'SIGSTOP')
+    expect(await engine.run({ command: 'echo ran' })).toMatchObject({ status: 'completed', stdout: 'ran\n' })
   })
 
   test('a launcher before its first word: it is continued, and no weaker one takes its place', async () => {
