@@ -135,13 +135,16 @@ export function createJobs(services: Services): Jobs {
         : running().filter(({ dir }) => readEndRecord(dir) === null)
     if (taken.length + starting >= limits.maxRunningJobs) throw tooMany(taken, starting, limits.maxRunningJobs)
     starting += 1
+    let begun!: () => void
+    const call = { outcome: new Promise<void>((resolve) => (begun = resolve)), adorn: null }
     try {
-      const inside = services.sandbox || request.sandbox ? await insideFor(services, request, null) : services
+      const inside = services.sandbox || request.sandbox ? await insideFor(services, request, call) : services
       const started = await startJob(plan, delivered, restore, inside)
       adopt(started)
       return { job: handle(started.record.id, started.dir) }
     } finally {
       starting -= 1
+      begun()
     }
   }
 
