@@ -156,12 +156,32 @@ function named(flags: string, read: (text: string) => unknown): (text: string) =
   }
 }
 
+/** Verbs by the names that they have in other programs; `nearest` would take `stop` for `top`. */
+const OTHER_WORDS: ReadonlyMap<string, string> = new Map([
+  ['exec', 'run'],
+  ['start', 'run --background'],
+  ['list', 'ps'],
+  ['ls', 'ps'],
+  ['jobs', 'ps'],
+  ['status', 'ps'],
+  ['logs', 'read'],
+  ['output', 'read'],
+  ['tail', 'read --follow'],
+  ['stop', 'kill'],
+  ['rm', 'clean'],
+  ['write', 'send'],
+  ['apply', 'accept'],
+  ['undo', 'discard'],
+])
+
 async function unknownVerb(name: string): Promise<UsageError> {
   const { nearest } = await import('../contract/names/nearest.js')
-  const close = nearest(
-    name,
-    VERBS.map((verb) => verb.name),
-  )
+  const close =
+    OTHER_WORDS.get(name) ??
+    nearest(
+      name,
+      VERBS.map((verb) => verb.name),
+    )
   if (name.startsWith('-')) {
     const meant = nearest(name, ['--version', '--help'])
     return new UsageError(

@@ -83,6 +83,9 @@ describe('mistakes', () => {
     expect(await err('serve', '--host', '0.0.0.0')).toContain('--allow-remote')
     expect(await err('--verison')).toContain('Did you mean --version?')
     expect(await err('')).not.toContain('Did you mean')
+    expect(await err('logs', 'shell_1')).toContain('Did you mean `cerith read`?')
+    expect(await err('stop', 'shell_1')).toContain('Did you mean `cerith kill`?')
+    expect(await err('constructor')).not.toContain('Did you mean')
     expect(await err('secret', 'list', 'x')).toContain('takes no NAME')
     expect(JSON.parse((await cli('frobnicate', '--json')).out)).toMatchObject({
       status: 'error',
