@@ -161,6 +161,8 @@ describe('audit and log', () => {
     expect((await world.cli('log')).out).toMatch(/work {2}\d+ commands, last/)
     const unknown = await world.cli('log', 'nowhere')
     expect(unknown).toMatchObject({ code: 125, err: expect.stringContaining('There were:') })
+    const id = (await world.cli('run', '--background', 'true')).out.trim()
+    expect((await world.cli('log', id)).err).toContain(`For its output: cerith read ${id}`)
   })
 })
 

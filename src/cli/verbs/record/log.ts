@@ -4,6 +4,7 @@ import { blocksOf, textOf, whatCame, type Block } from '../../../audit/blocks.js
 import { readAudit, type AuditLine } from '../../../audit/chain.js'
 import { badRequest, type ShellError } from '../../../contract/errors.js'
 import { stateDirectory } from '../../../os/files/state-dir.js'
+import { findJobDirectory } from '../../../os/job/directory.js'
 import { EXIT, type Io } from '../../io/io.js'
 import { JSON_OPTION, readDuration, readWhole } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
@@ -34,7 +35,7 @@ export const verb = defineVerb({
     }
     if (name === undefined) return sessions(lines, json, io)
     const blocks = blocksOf(lines.filter((entry) => entry['session'] === name))
-    if (blocks.length === 0) throw notThere(name, lines)
+    if (blocks.length === 0) throw notThere(name, lines, io)
     const shown = last === undefined ? blocks : blocks.slice(Math.max(0, blocks.length - last))
     if (json) for (const { entry } of shown) io.out.write(`${JSON.stringify(entry)}\n`)
     else io.out.write(shown.map((block) => blockText(block, io)).join('\n'))
@@ -94,7 +95,9 @@ function sessions(lines: readonly AuditLine[], json: boolean, io: Io): number {
   return EXIT.ok
 }
 
-function notThere(name: string, lines: readonly AuditLine[]): ShellError {
+function notThere(name: string, lines: readonly AuditLine[], io: Io): ShellError {
+  if (findJobDirectory(stateDirectory(io.env), name))
+    return badRequest(`${name} is a job, not a session`, `For its output: cerith read ${name}`)
   const names = [...new Set(lines.map((entry) => textOf(entry, 'session')))]
   return badRequest(
     `Nothing is known of a session ${JSON.stringify(name)}`,
