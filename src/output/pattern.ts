@@ -5,9 +5,19 @@ import { ShellError } from '../contract/errors.js'
 export type LineMatcher = (lines: readonly string[]) => readonly boolean[]
 
 /** JavaScript syntax, and the spellings of other languages that RE2 knows: `(?i)`, `(?P<name>...)`, `[[:alpha:]]`. */
-export async function compilePattern(source: string, { ignoreCase = false } = {}): Promise<LineMatcher> {
-  if (typeof source !== 'string') throw badFilter(String(source), 'not a string')
-  if (source.length > MAX_PATTERN) throw badFilter(`${source.slice(0, 60)}...`, `longer than ${MAX_PATTERN} characters`)
+export async function compilePattern(
+  source: string,
+  { ignoreCase = false, what = 'filter' } = {},
+): Promise<LineMatcher> {
+  const badPattern = (text: string, why: string): ShellError =>
+    new ShellError(
+      'BAD_FILTER',
+      `Invalid ${what} regex ${JSON.stringify(text)}: ${why}`,
+      'Give a regular expression such as "error|warn"; escape ( [ { * + ? . \\ to match them literally.',
+    )
+  if (typeof source !== 'string') throw badPattern(String(source), 'not a string')
+  if (source.length > MAX_PATTERN)
+    throw badPattern(`${source.slice(0, 60)}...`, `longer than ${MAX_PATTERN} characters`)
   const { RE2JS } = await import('re2js')
   const flags = RE2JS.LOOKBEHINDS | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0)
   const compileLinear = (text: string, more = 0): LineTest | null => {
@@ -24,7 +34,7 @@ export async function compilePattern(source: string, { ignoreCase = false } = {}
   if (linear) return inBlocks(linear, NOT_IN_BLOCKS.test(source) ? null : compileLinear(source, RE2JS.MULTILINE))
   const guarded = peeled(source, compileLinear)
   if (guarded) return (lines) => lines.map(guarded)
-  throw badFilter(source, nativeProblem(source) ?? 'lookaround and backreferences are not supported here')
+  throw badPattern(source, nativeProblem(source) ?? 'lookaround and backreferences are not supported here')
 }
 
 type LineTest = (line: string) => boolean
@@ -44,14 +54,6 @@ function inBlocks(matchesLine: LineTest, matchesBlock: LineTest | null): LineMat
     }
     return verdicts
   }
-}
-
-function badFilter(source: string, why: string): ShellError {
-  return new ShellError(
-    'BAD_FILTER',
-    `Invalid filter regex ${JSON.stringify(source)}: ${why}`,
-    'Give a regular expression such as "error|warn"; escape ( [ { * + ? . \\ to match them literally.',
-  )
 }
 
 function nativeProblem(source: string): string | null {

@@ -112,7 +112,7 @@ function withRewrites(line: string): string[] {
 }
 
 async function lineTest(until: RegExp | string): Promise<(lines: readonly string[]) => readonly boolean[]> {
-  if (typeof until === 'string') return compilePattern(until)
+  if (typeof until === 'string') return compilePattern(until, { what: 'until' })
   try {
     return await compilePattern(until.source, { ignoreCase: until.ignoreCase })
   } catch {

@@ -34,6 +34,11 @@ test('waits for a line of either stream, also for one without its end, and says 
   })
 })
 
+test('a pattern that is none is told as the one that was given', async () => {
+  const job = await place.engine.start({ command: 'sleep 60' })
+  await expect(job.wait({ until: '[' })).rejects.toThrow('Invalid until regex "[": ')
+})
+
 test('a line that was there before counts, unless `since` says otherwise', async () => {
   const job = await place.engine.start({ command: 'echo go; sleep 0.2; echo go again; sleep 60' })
   expect(await job.wait({ until: 'go' })).toMatchObject({ match: 'go' })
