@@ -51,13 +51,13 @@ export function changeText({ diff, before, after, parts }: Change, paint: PaintC
     .join('\n')
 }
 
-/** "2 added, 1 deleted" */
-export function countWords(changes: readonly Change[]): string {
+/** "2 added, 1 deleted". `paths`: where only they were asked about. */
+export function countWords(changes: readonly Change[], paths?: readonly string[]): string {
   const words = (['added', 'changed', 'replaced', 'deleted'] as const).flatMap((kind) => {
     const { length } = changes.filter((change) => change.kind === kind)
     return length > 0 ? [`${length} ${kind}`] : []
   })
-  return words.join(', ') || 'nothing changed'
+  return words.join(', ') || (paths ? 'nothing of this name was changed' : 'nothing changed')
 }
 
 function typeWords({ type, mode }: ChangedFile): string[] {

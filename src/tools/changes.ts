@@ -41,7 +41,11 @@ export const changesTool = defineTool({
         return told('discarded', `[${discarded.length} changes discarded]`, false, { discarded })
       }
       default:
-        return renderChanges(await box.engine.changes({ paths, text: action === 'diff' }), call.maxChars ?? MAX_CHARS)
+        return renderChanges(
+          await box.engine.changes({ paths, text: action === 'diff' }),
+          paths,
+          call.maxChars ?? MAX_CHARS,
+        )
     }
   },
 })
@@ -60,10 +64,14 @@ function accept(
   })
 }
 
-function renderChanges({ id, digest, changes }: Changes, maxChars: number): ToolResult {
+function renderChanges(
+  { id, digest, changes }: Changes,
+  paths: readonly string[] | undefined,
+  maxChars: number,
+): ToolResult {
   const body = changes.map((change) => lines(changeLine(change), changeText(change))).join('\n')
   const clipped = clipEnds(body, { maxChars, wholeAt: null }).text
-  const head = `[${id}: ${countWords(changes)}; nothing of it counts yet]`
+  const head = `[${id}: ${countWords(changes, paths)}${changes.length > 0 ? '; nothing of it counts yet' : ''}]`
   return told('tried', lines(head, clipped), false, { id, digest, changes: changes.length })
 }
 

@@ -31,6 +31,8 @@ describe.skipIf(!canConfine)('Changes', () => {
     expect(stat.text).toBe(
       `[${String(diff.structured['id'])}: 2 added; nothing of it counts yet]\nA ${work}/.vscode  (directory)  PROTECTED\nA ${work}/.vscode/x  PROTECTED`,
     )
+    const other = await tools.execute('Changes', { paths: ['b'] })
+    expect(other.text).toBe(`[${String(diff.structured['id'])}: nothing of this name was changed]`)
     const refused = await tools.execute('Changes', { action: 'accept' })
     expect(refused).toMatchObject({ isError: true, structured: { status: 'refused', approval_id: expect.any(String) } })
     expect(refused.text).toContain('cerith approve ask_')

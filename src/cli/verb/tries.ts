@@ -30,7 +30,11 @@ export async function tryNamed(words: readonly string[], engine: Engine, io: Io)
       here.map((one) => `${one.id}  ${aboutTry(one)}`).join('\n  '),
     )
   if (words.length === 0) return null
-  throw new ShellError(
+  throw noneHere(all)
+}
+
+function noneHere(all: readonly TryInfo[]): ShellError {
+  return new ShellError(
     'TRY_NOT_FOUND',
     'Nothing was tried in this directory',
     all.length > 0 ? `There are: ${all.map(({ id }) => id).join(', ')}.` : 'Try something with `cerith run --try`.',
@@ -40,7 +44,7 @@ export async function tryNamed(words: readonly string[], engine: Engine, io: Io)
 /** For verbs that do something with it. */
 export async function tryToSettle(words: readonly string[], engine: Engine, io: Io): Promise<NamedTry> {
   const named = await tryNamed(words, engine, io)
-  if (named === null) throw new UsageError('Nothing was tried in this directory', 'cerith diff --list shows others.')
+  if (named === null) throw noneHere(await engine.tries())
   return named
 }
 

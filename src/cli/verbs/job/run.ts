@@ -148,9 +148,12 @@ async function tellTry(engine: Engine, io: Io): Promise<void> {
   const found = engine.place && !engine.sandbox?.try ? null : await engine.changes().catch(() => null)
   if (!found) return
   const cerith = engine.place ? `cerith --at ${quoteWord(engine.place.url)}` : 'cerith'
-  io.err.write(
-    `cerith: ${found.id}: ${countWords(found.changes)}, and nothing of it counts yet; ${cerith} diff, ${cerith} accept, ${cerith} discard\n`,
-  )
+  // One that holds nothing ends with this process.
+  const todo =
+    found.changes.length === 0
+      ? ''
+      : `, and nothing of it counts yet; ${cerith} diff, ${cerith} accept, ${cerith} discard`
+  io.err.write(`cerith: ${found.id}: ${countWords(found.changes)}${todo}\n`)
 }
 
 /**

@@ -45,7 +45,8 @@ only with --protected. See docs/sandbox.md.`,
         io.out.write(`${changeLine(change, paint)}\n`)
         if (!options.stat) io.out.write(changeText(change, paint))
       }
-      io.err.write(`cerith: ${found.id}: ${countWords(found.changes)}; cerith accept, or cerith discard\n`)
+      const todo = found.changes.length > 0 ? '; cerith accept, or cerith discard' : ''
+      io.err.write(`cerith: ${found.id}: ${countWords(found.changes, named.paths)}${todo}\n`)
       return EXIT.ok
     })
   },

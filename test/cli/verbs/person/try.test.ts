@@ -42,6 +42,17 @@ describe.skipIf(!canConfine)('a try on the command line', () => {
     expect((await cli('diff')).out).toBe('Nothing is tried; see `cerith run --try`.\n')
   })
 
+  test('one that holds nothing is not said to wait for a person, and a name that is in none is told', async () => {
+    const ran = await cli('run', '--try', 'true')
+    expect(ran.err).toMatch(/^cerith: try_[0-9a-f]{10}: nothing changed\n$/)
+    expect((await cli('accept')).err).toBe(
+      'cerith: Nothing was tried in this directory\n        Try something with `cerith run --try`.\n',
+    )
+    await cli('run', '--try', 'rm a')
+    expect((await cli('diff', 'b')).err).toMatch(/^cerith: try_[0-9a-f]{10}: nothing of this name was changed\n$/)
+    expect((await cli('diff', 'a')).err).toMatch(/: 1 deleted; cerith accept, or cerith discard\n$/)
+  })
+
   test('asks the person at the terminal, who can say no, or throw it away', async () => {
     await cli('run', '--try', 'rm a')
     const at = (...types: string[]) => world.with({ cwd: dir, types })
