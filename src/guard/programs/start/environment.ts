@@ -8,32 +8,32 @@ export const env: Program = (call) => {
   const split = (text: string): string[] =>
     splitString(text.replace(/\$\{(\w+)\}/g, (_, name: string) => call.shell.get(name).values[0] ?? ''))
   let words = call.args
-  for (let guard = 0; guard < 100; guard++) {
-    const word = words[0] ?? ''
-    if (word === '-' || /^(-i|-0|-v|--ignore-environment|--null|--debug|--list-signal-handling)$/.test(word))
-      words.shift()
-    else if (word === '--') {
-      words.shift()
-      break
-    } else if (/^(-u|--unset|-C|--chdir)$/.test(word)) words = chdir(words, 2, words[1], word, inner)
-    else if (/^(--unset=|--chdir=|--block-signal|--default-signal|--ignore-signal|--argv0)/.test(word))
-      words = chdir(words, 1, word.slice(word.indexOf('=') + 1), word, inner)
-    else if (/^-[uC]./.test(word)) words = chdir(words, 1, word.slice(2), word, inner)
-    else if (word === '-a') words.splice(0, 2)
-    else if (word === '-S' || word === '--split-string') words = [...split(words[1] ?? ''), ...words.slice(2)]
-    else if (word.startsWith('--split-string='))
-      words = [...split(word.slice('--split-string='.length)), ...words.slice(1)]
-    else if (/^-[iv0]*S/.test(word))
-      words = [
-        ...split(word.replace(/^-[iv0]*S/, '') || (words[1] ?? '')),
-        ...words.slice(/^-[iv0]*S$/.test(word) ? 2 : 1),
-      ]
-    else if (/^-[iv0]+[uC]/.test(word)) words.splice(0, 2)
-    else if (/^-/.test(word)) words.shift()
-    else break
+  for (let guard = 0; guard < 100 && words[0]?.startsWith('-'); guard++) {
+    const [word = '', next = ''] = words
+    const [letter, joined] = optionOf(word)
+    words = words.slice(letter === undefined || joined !== undefined ? 1 : 2)
+    const value = joined ?? next
+    if (letter === 'C' && value !== '')
+      inner.cwd = value.startsWith('/') ? [value] : inner.cwd.map((cwd) => `${cwd}/${value}`)
+    if (letter === 'S') words = [...split(value), ...words]
+    if (word === '--') break
   }
   const rest = takeAssignments(words, call, inner)
   return rest.length === 0 ? listed(inner) : call.walker.external(rest, inner, call.stdin)
+}
+
+/** Options of env with a value, by their letters. */
+const WITH_VALUE: Readonly<Record<string, string>> = { unset: 'u', chdir: 'C', 'split-string': 'S', argv0: 'a' }
+
+/** The letter of an option that takes a value, and the value where it is in the same word. */
+function optionOf(word: string): readonly [letter?: string, value?: string | undefined] {
+  const [, name, given] = /^--([a-z][\w-]*)(?:=(.*))?$/s.exec(word) ?? []
+  if (name !== undefined) {
+    const whole = Object.keys(WITH_VALUE).find((one) => one.startsWith(name))
+    return whole === undefined ? [] : [WITH_VALUE[whole], given]
+  }
+  const [, letter, rest] = /^-[^-uCSa]*([uCSa])(.*)$/s.exec(word) ?? []
+  return [letter, rest === '' ? undefined : rest]
 }
 
 /** `A=1 B=2 cmd` in the arguments of env and sudo. */
@@ -50,16 +50,4 @@ export function takeAssignments(words: readonly string[], call: Call, inner: Cal
     judgeVariable(text[1] ?? '', [plain(text[2] ?? '')], call)
   }
   return words.slice(i)
-}
-
-function chdir(
-  words: readonly string[],
-  drop: number,
-  target: string | undefined,
-  option: string,
-  inner: Call['shell'],
-): string[] {
-  if (/^(?:-C|--chdir)/.test(option) && target)
-    inner.cwd = target.startsWith('/') ? [target] : inner.cwd.map((cwd) => `${cwd}/${target}`)
-  return words.slice(drop)
 }
