@@ -56,7 +56,8 @@ export class Capture {
 
   constructor(options: CaptureOptions) {
     this.#options = options
-    this.transcript = new Transcript({ headBytes: options.memoryBytes / 2, tailBytes: options.memoryBytes / 2 })
+    const headBytes = Math.ceil(options.memoryBytes / 2)
+    this.transcript = new Transcript({ headBytes, tailBytes: options.memoryBytes - headBytes })
     this.#mask = options.masker?.stream() ?? null
   }
 

@@ -87,7 +87,7 @@ function storeSoFar(capture: Capture, file: string, maxBytes: number): number {
   if (spill) {
     moveFile(spill, file)
     capture.movedTo(file)
-    const headBytes = Math.min(total, maxBytes, statSync(file).size)
+    const headBytes = Math.min(total, Math.floor(maxBytes), statSync(file).size)
     truncateSync(file, headBytes)
     if (headBytes < total) {
       const start = Math.max(headBytes, total - kept.tail.length)

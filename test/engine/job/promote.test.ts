@@ -90,7 +90,7 @@ test.each([2, 7, 20, 45])('a flood that is moved after %i ms is complete and in 
 })
 
 test('more than is kept was printed before the move: head, hole and tail still add up', async () => {
-  const small = await place.another({ limits: { storedBytes: 200_000, memoryBytes: 65_536 } })
+  const small = await place.another({ limits: { storedBytes: 200_001, memoryBytes: 65_537 } })
   const gate = makeGate()
   const run = small.stream({ command: `seq -f '%07g' 1 100000; ${gate.wait}; seq -f '%07g' 100001 200000` })
   let printed = 0

@@ -319,6 +319,12 @@ describe('large output', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(60 * 1024 ** 2)
   })
 
+  test('an odd number of bytes to keep keeps all of them', async () => {
+    const engine = await testEngine({ limits: { memoryBytes: 5_001 } })
+    const outcome = await engine.run({ command: 'head -c 9000 /dev/zero | tr "\\0" x', clip: { kind: 'none' } })
+    expect([outcome.status, outcome.omittedBytes]).toEqual(['completed', 9_000 - 5_001])
+  })
+
   test('F24 an endless flood still times out on time and the event loop stays responsive', async () => {
     const engine = await testEngine({ limits: { storedBytes: 1024 * 1024 } })
     let worst = 0
