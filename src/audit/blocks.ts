@@ -1,10 +1,10 @@
 /**
- * The audit log as people read it: commands with what came of them and what people did about
- * them, in the order in which they began.
+ * The audit log as people read it: commands, how each ended and what people did to it, in the
+ * order in which they began.
  */
 import type { AuditLine } from './chain.js'
 
-/** What was done to a command, as opposed to what came of it. */
+/** Entries about what a person or a program did to a command; those of `ENDS` say how it ended. */
 const DEEDS: Readonly<Record<string, string>> = {
   start: 'started',
   approve: 'approved',

@@ -155,7 +155,7 @@ function isProtected(root: string, relative: string, takesAway: boolean, listed:
   })
 }
 
-/** Those that the paths name: a directory stands for everything below it. `cwd`: what relative ones count from. */
+/** The entries that the paths name: a directory stands for everything below it. Relative paths count from `cwd`. */
 export function chosen(entries: readonly Entry[], paths: readonly string[] | undefined, cwd: string): Entry[] {
   if (!paths || paths.length === 0) return [...entries]
   // As it was typed, or as it was shown. An empty word, as of an unset variable, names nothing.

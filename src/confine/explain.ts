@@ -104,7 +104,7 @@ function wordsIn(line: string): string[] {
   )
 }
 
-/** Those that look like paths. Relative ones count from the working directory. */
+/** The words of a line that look like paths. Relative ones count from the working directory. */
 function pathsIn(line: string, cwd: string): string[] {
   return wordsIn(line)
     .filter((word) => word.startsWith('/') || word.includes('/') || word.startsWith('.'))

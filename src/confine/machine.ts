@@ -11,7 +11,7 @@ export interface Machine {
   real(path: string): string | null
   /** Names in a directory; empty where there is none. */
   names(directory: string): readonly string[]
-  /** Those of them that are directories; a link is none. */
+  /** Names of directories in a directory; a link is none. */
   directories(directory: string): readonly string[]
   /** The text of a small file; null where there is none. */
   text(path: string): string | null

@@ -176,7 +176,7 @@ function addNamed(file: string, repository: string, wanted: Set<string>, machine
     const wantedPath = nameOf(named) === '_' ? parentOf(named) : named
     if (wantedPath === repository || isInside(repository, wantedPath)) continue
     wanted.add(wantedPath)
-    // It may be the directory of the hooks.
+    // The path of a setting may be the directory of the hooks (`core.hooksPath`).
     if (!isInclude) addReadByHooks(wantedPath, repository, wanted, machine)
     if (isInclude && depth < MAX_DEPTH) addNamed(named, repository, wanted, machine, depth + 1)
   }

@@ -31,8 +31,8 @@ import { createServices } from './create-services.js'
 
 const leaving = new WeakMap<Engine, () => Promise<void>>()
 /**
- * For an engine that stays while nobody uses it: idle sessions leave the room of its try, and keep their state. Rejects
- * where commands run in it.
+ * For an engine that stays although no client is connected: idle sessions leave the room of its try, and keep their
+ * state. Rejects where commands run in it.
  */
 export const leaveTry = async (engine: Engine): Promise<void> => leaving.get(engine)?.()
 

@@ -90,7 +90,7 @@ export function recordsIn(stateDir: string) {
       return {
         read: () => known()?.made ?? null,
         write: save,
-        /** It was used until now. */
+        /** Writes down that the place was used until now. */
         touch() {
           const made = known()?.made
           if (made) save(made)

@@ -98,7 +98,7 @@ export class Keys {
     session.usedAt = this.#now()
   }
 
-  /** Those that are over end their pages. Called now and then. */
+  /** Ends the pages of sessions whose time is over, and forgets links that were not opened in time. */
   sweep(): void {
     for (const [name, session] of this.#sessions) if (this.#isOver(session)) this.#end(name, session)
     for (const [name, link] of this.#links) if (this.#now() >= link.opensUntil) this.#links.delete(name)

@@ -37,7 +37,7 @@ export class Records {
     })
   }
 
-  /** Commands with what came of them and what people did about them, oldest first. */
+  /** Commands, how each ended and what people did to it, oldest first. */
   blocks(wanted: Wanted): Promise<readonly BlockRow[]> {
     return this.#once('blocks', wanted, async () => {
       const { kept } = await this.#fitting(wanted)

@@ -15,7 +15,7 @@ import { userName } from '../../os/user/name.js'
 /** `isGone`: the process that asked has ended; an approval is held for the same command when it is asked for again. */
 export type OpenQuestion = WatchedAsk & { readonly isGone: boolean }
 
-/** Those of living engines come from the engines themselves; for the others the note that they left is all there is. */
+/** Living engines tell their questions themselves; of an engine that has ended there is only the note that it left. */
 export function openQuestions(watch: EngineWatch, stateDir: string): OpenQuestion[] {
   const asked = watch.asks().map(({ ask }) => ({ ...ask, isGone: false }))
   const left = pendingNotes(stateDir)

@@ -1,4 +1,4 @@
-/** Reports every request and what came of it to the audit sink, masked, with tokens unresolved. */
+/** Reports every request and its outcome to the audit sink, masked, with tokens unresolved. */
 import { ShellError } from '../../contract/errors.js'
 import type { Outcome } from '../../contract/outcome.js'
 import type { RunRequest } from '../../contract/request.js'

@@ -72,7 +72,7 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
     adopt({ record, dir, ward })
     return stillRunning(run, id, join(dir, 'output.log'))
   } catch (error) {
-    // It did not become a job, and its call has ended with this error: the command is ended too.
+    // The command did not become a job, and its call ends with this error: the command is ended too.
     removeJobDirectory(dir)
     ward.kill({ graceMs: plan.graceMs, why: 'close' })
     throw error
@@ -136,7 +136,7 @@ function stillRunning(run: Running, id: string, outputFile: string): Outcome {
   })
 }
 
-/** It ended before its keeper could take over: nothing was moved, so this is an ordinary end. */
+/** The command ended before its keeper could take over: nothing was moved, so this is an ordinary end. */
 async function settleEnded(run: Running, held: { out: Uint8Array; err: Uint8Array }): Promise<Outcome> {
   const { plan, ward, out, err, readers } = run
   void out.push(held.out)

@@ -1,4 +1,4 @@
-/** Answers a question of an engine, with the digest of what was shown, and says what came of it. */
+/** Answers a question of an engine, with the digest of what was shown, and says whether the engine took the answer. */
 import { shownDigest, type WaitingApproval } from '../../audit/approvals.js'
 import type { ApprovalAnswer } from '../../contract/request.js'
 import type { EngineWatch } from './watch.js'

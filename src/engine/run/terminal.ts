@@ -133,7 +133,7 @@ async function supervise(
   const run = new Supervision(call, plan, {
     stop: (why) => endWard(ward, why, plan),
     mayMove: () => !ward.state.exited && !call.settled,
-    /** It goes on as the job that it already is. */
+    /** A run on a terminal is a job from its first moment: it goes on as that. */
     async move(reason) {
       if (quiet) clearTimeout(quiet)
       await follower.pull()

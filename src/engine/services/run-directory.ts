@@ -36,7 +36,7 @@ function furnishRunDirectory(path: string, about: RunDirectoryOwner): string {
   return path
 }
 
-/** It was cleaned away under a living engine. */
+/** For a living engine whose directory a cleaner of temporary files has removed. */
 export function remakeRunDirectory(path: string, about: RunDirectoryOwner): void {
   // Told when a file cannot be written into it.
   attempt(() => furnishRunDirectory(path, about))

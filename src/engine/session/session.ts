@@ -258,7 +258,7 @@ export class LiveSession implements Session {
       const { services } = this.#parts
       if (!this.#turns.isFree || this.#closed || services.state.closed || this.#news.length > 0) return null
       if (!shell?.alive || shell.hasOtherProcesses || services.roots || services.directories) return null
-      // It may be plain again: what the shell wrote down says so.
+      // The shell may need no care any more: what it wrote down says so.
       if (memory.unread && !memory.dirty && !memory.isPlain) memory.learn(shell.readState())
       const ready = this.#readyCommands.for(request, shell, memory, this.#services)
       if (!ready) return null

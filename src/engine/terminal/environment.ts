@@ -22,7 +22,7 @@ export function terminalEnvironment(
   if (given['TERM'] === undefined) out['TERM'] = 'xterm-256color'
   // A terminal was asked for in order to see what a person would see, colours included.
   if (given['NO_COLOR'] === undefined) delete out['NO_COLOR']
-  // They would overrule the terminal's own size, for ever.
+  // LINES and COLUMNS would overrule the terminal's own size, for ever.
   for (const name of ['LINES', 'COLUMNS']) if (given[name] === undefined) delete out[name]
   return out
 }

@@ -246,6 +246,6 @@ export const PRINTING: Readonly<Record<string, Program>> = {
   dos2unix: through(''),
   ...table(nameList('gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd unzstd zstdcat'), compressed),
   ...table(['uudecode', 'gpg'], opaqueFilter),
-  // They talk about what they are given, and what they say is not followed.
+  // What these programs print about their files is not followed.
   ...table(nameList('wc diff cmp file md5sum sha1sum sha256sum date sleep'), () => undefined),
 }

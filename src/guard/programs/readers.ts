@@ -15,7 +15,7 @@ const every =
   (words) =>
     words.every((word) => word !== null && allowed.test(word))
 
-/** They show that a file is there, not what is in it; or their words are names of variables. */
+/** Programs that show that a file is there, not what it holds, and builtins whose words name variables. */
 const LOOKS_AT_NAMES = nameSet(
   'ls stat file test [ [[ du echo printf cd dirname basename realpath readlink which type read unset export',
 )
@@ -134,7 +134,7 @@ const BY_NAME: Readonly<Record<string, OnlyReads>> = {
     words.filter((word) => !/^-./s.test(word ?? '')).length <= 1,
   test: tests,
   '[': tests,
-  // What they look for is not run.
+  // `command -v` and `type` look for a program and do not start it.
   command: ([how, ...names]) => how === '-v' && names.length === 1 && names[0] !== null,
   type: every(/^(?!-)/),
   hash: (words) => words.length === 1 && words[0] === '-r',

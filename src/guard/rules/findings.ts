@@ -36,7 +36,7 @@ export interface Effect {
   readonly mode?: string | undefined
 }
 
-/** What there is against a command: its words as people read them, and what they do. */
+/** A finding against a command: `words` as people read them, `why` what they would do. */
 export function objection(
   decision: Decision,
   rule: string,

@@ -18,7 +18,7 @@ const UNIT = /\.(?:service|socket|mount|desktop)$|\.(?:service|socket)\.d\/[^/]+
 const PYTHON_BEGINS = /\/(?:site|user)customize\.py$/
 const DEVICE_RULES = /\/udev\/rules\.d\/[^/]+$/
 
-/** Whether something runs what is in it. (Files of the system have more such.) */
+/** Whether some program runs the text of the file. (`judgeCodeFile` knows more such files of the system.) */
 export function isCodeFile(path: string): boolean {
   return [SHELL_CODE, CRON_TABLE, GIT_CONFIG, UNIT, PYTHON_BEGINS, DEVICE_RULES].some((one) => one.test(path))
 }

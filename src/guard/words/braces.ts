@@ -117,7 +117,7 @@ function padded(value: number, width: number): string {
   return value < 0 ? `-${digits.padStart(width - 1, '0')}` : digits.padStart(width, '0')
 }
 
-/** That character, unquoted. */
+/** Whether the token is this character, unquoted. */
 export function isActive(token: Token | undefined, char: string): boolean {
   return token !== undefined && 'char' in token && !token.quoted && token.char === char
 }

@@ -82,7 +82,7 @@ async function perform(call: Call, signal: AbortSignal): Promise<Answer> {
   const progress = progressOf(client, context, signal)
   try {
     const result = await client.toolsFor(connection).execute(params.name, params.arguments ?? {}, {
-      // It may also fire after the request was answered; by then the engine has let go of it.
+      // The signal may also fire after the request was answered; by then the engine no longer listens to it.
       signal,
       ask: approvals.ask,
       approvalWaitMs: approvalWait(site, context, state),

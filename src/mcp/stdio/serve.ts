@@ -43,7 +43,7 @@ export function serveStdio(options: StdioOptions = {}): ServedStdio {
   const transport = new EarlyTransport(lines, earlyAnswers(options, settings, elsewhere))
   // The engine's helpers start while the protocol's modules are being read: the first call waits for both.
   const engine = elsewhere ?? transport.quiet.then(start)
-  // It is looked at later, by the connection; until then its failure would count as unhandled.
+  // The connection waits for the engine later; until then a failure of it would count as unhandled.
   engine.catch(() => {})
   const connection = transport.quiet
     .then(() => import('../server/connection.js'))

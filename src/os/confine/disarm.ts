@@ -9,7 +9,7 @@ import { factsBeneath, namesBeneath, textBeneath, writeBeneath } from './beneath
 
 const MAX_LEVELS = 5
 const MAX_MODULES = 50
-/** Those beyond are found one by one, as far as repositories are looked for at all. */
+/** Submodules in further directories are found one by one, as far as repositories are looked for at all. */
 const MAX_DIRECTORIES = 1_000
 
 /** The directory of a repository, and those of its submodules in it. */

@@ -23,7 +23,7 @@ interface Watched {
   readonly names: Set<string>
   /** A root, held open: asking it costs half of asking a path, and this is asked after every command. Else -1. */
   held: number
-  /** It holds so much that its list costs more than a question for each name. */
+  /** The root holds so many names that a list of it costs more than a question for each protected name. */
   isLong: boolean
 }
 
@@ -204,7 +204,7 @@ export class Quarantine {
       if (markOf(this.#rootOf(join(dot, 'config')) ?? dot, dot) === seen) continue
       const gone = this.#disarmed(dot)
       if (gone.length > 0) found.push({ path: dot, movedTo: null, why: `set aside from it: ${gone.join(', ')}` })
-      // It may have become a file or a link that leads to another one.
+      // `.git` may have become a file or a link that leads to another repository.
       const leadsTo = directoryOf(dot)
       if (!this.#made.has(leadsTo))
         found.push(this.#newRepository({ dot: leadsTo, path: dot, why: `it leads to the repository ${leadsTo} now` }))

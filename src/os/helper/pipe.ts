@@ -83,7 +83,7 @@ export class PipeSupply {
     for (const waiter of this.#waiters.splice(0)) waiter.reject(error)
   }
 
-  /** They went with their launcher. */
+  /** The pipes that were made ahead have gone with their launcher. */
   forget(): void {
     this.#ready.length = 0
   }

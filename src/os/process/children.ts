@@ -27,7 +27,7 @@ export function watchChildren(pid: number): ChildrenWatch {
 }
 
 export interface DoomWatch {
-  /** It has ended, or SIGKILL is on its way to it. */
+  /** The process has ended, or SIGKILL is on its way to it. */
   isDoomed(): boolean
   close(): void
 }

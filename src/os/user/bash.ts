@@ -53,7 +53,7 @@ export async function findBash(
       silent.push(`${path} ${unasked(error as AskFailure)}`)
     }
   }
-  // It may be the right one: that it is missing or too old is not known.
+  // A bash that did not tell its version may be the right one: it is neither missing nor known to be too old.
   if (silent.length > 0)
     throw new ShellError(
       'SPAWN_FAILED',

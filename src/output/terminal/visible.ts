@@ -6,7 +6,7 @@ export const HIDDEN =
 
 const EACH = new RegExp(HIDDEN, 'gu')
 
-/** They stand as escapes: `\u{202e}`. */
+/** The text with hidden characters as escapes: `\u{202e}`. */
 export function visible(text: string): string {
   return text.replace(EACH, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }

@@ -91,7 +91,7 @@ export async function serveFar(settings: FarSettings): Promise<boolean> {
       const engine = await made?.engine.catch(() => null)
       // What still runs settles as closed, and its client hears of it.
       const problem = await engine?.close().catch((error: unknown) => error)
-      // Not before each client was told what came of its calls.
+      // The place ends after each client was told the results of its calls.
       await within(Promise.all([...clients.values()].map((client) => client.end())), TOLD_MS)
       // And has what it was told: with this process goes what did not leave it.
       await within(Promise.all([...clients.values()].map((client) => client.sent)), SENT_MS)

@@ -257,7 +257,7 @@ export class Calls {
       call.isSent = true
       call.leaving = wire.leaving === others ? null : wire.leaving
     } catch (error) {
-      // It has more bytes than a message may have: it is not sent, now or later.
+      // A call with more bytes than a message may have is not sent, now or later.
       this.#close(call)
       return call.settle({ id: call.id, error: errorToWire(error) })
     }

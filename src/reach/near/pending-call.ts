@@ -56,7 +56,7 @@ export interface PendingCall {
   unread: number
   /** What its reader has taken, as far as it was told there. */
   told: number
-  /** It leaves in pieces, or waits for one before it that does. */
+  /** Set while the call is sent in pieces, or waits for another one that is. */
   leaving: Promise<unknown> | null
   timer: NodeJS.Timeout | null
   /** What must be said again after a cut: orders that change the call for good. */

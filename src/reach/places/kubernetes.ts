@@ -130,7 +130,7 @@ export function kubernetesStep(address: Address): Step {
     const where = cluster.length > 0 ? cluster : (mine['cluster'] ?? '').split('\n').filter((word) => word !== '')
     let { uid } = mine
     if (!uid) {
-      // It was about to be made: what has the name by now is ours when it says so.
+      // The pod was about to be made: one of this name was made from here when its label says so.
       const found = await run(['kubectl', ...clientArgs, ...where, 'get', '--raw', mine['path']])
       if (NOT_THERE.test(found.stderr) && Number(mine['until'] ?? 0) > Date.now()) return
       const metadata = attempt(() => (JSON.parse(found.stdout) as Template).metadata, undefined)

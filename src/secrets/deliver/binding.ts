@@ -50,7 +50,7 @@ export function bindingPrelude(bindings: readonly Binding[], from: string): stri
   const names = bindings.map(({ variable }) => variable).join(' ')
   // `read -N` is the only reader that takes a pipe in blocks instead of a byte per system call,
   // but it counts bytes only in the C locale.
-  // It skips the NULs. Where LC_ALL is read-only, mapfile does the same work slowly: it stops
+  // `read` skips the NULs. Where LC_ALL is read-only, mapfile does the same work slowly: it stops
   // at the NUL and knows no characters, only bytes.
   const fast = bindings.map(({ variable, value }) =>
     value.length > 0 ? `LC_ALL=C \\builtin read -r -N ${value.length} ${variable}` : `${variable}=`,

@@ -138,7 +138,7 @@ function createSearch(
     buckets[bucket] = index
   })
 
-  /** Those that the last text had: thousands of others need not be set back for each stretch of text. */
+  /** Anchors that the last text had: thousands of others need not be set back for each stretch of text. */
   const met = new Set<Anchor>()
   return (text, length, found) => {
     for (const anchor of met) anchor.lastStart = NOWHERE

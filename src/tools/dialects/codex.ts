@@ -98,7 +98,7 @@ function renderRan({ outcome, command }: Ran): ToolResult {
   return report(durationMs / 1_000, [state, noteLines(notes)], bodyOf(outcome, ''), facts)
 }
 
-/** Seconds, what became of it, and what it printed. */
+/** How long the command took, its state, and what it printed. */
 function report(seconds: number, state: readonly string[], output: string, facts: Record<string, unknown>): ToolResult {
   const text = lines(`Wall time: ${seconds.toFixed(4)} seconds`, ...state, `Output:\n${output}`)
   return good(text, { output, wall_time_seconds: seconds, ...facts })

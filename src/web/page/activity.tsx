@@ -6,7 +6,7 @@ import { ago, day, size, toneClass, took, visible } from './parts/format'
 import { say, useMessages, world, type Fields } from './parts/store'
 
 const SHOWN = 400
-/** Lines that say what came of a command; the others say what was done about it. */
+/** Kinds of lines that say how a command ended; the others say what was done to it. */
 const ENDS = new Set(['run', 'session', 'job', 'refused'])
 
 export function Activity({ dark, go }: { dark: boolean; go: (of: string) => void }) {
@@ -210,7 +210,7 @@ type Draw = (place: HTMLElement, plot: typeof import('./parts/plots').plot) => {
 interface Drawn {
   readonly title: string
   readonly draw: Draw
-  /** It is drawn anew when this changes. */
+  /** The plot is drawn anew when one of these changes. */
   readonly on: readonly unknown[]
   readonly dark: boolean
 }

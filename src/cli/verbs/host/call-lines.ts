@@ -1,4 +1,4 @@
-/** A line per call, for a server that runs in a terminal: what ran for whom, and what came of it. */
+/** A line per call, for a server that runs in a terminal: which command ran for which client, and how it ended. */
 import { whatCame } from '../../../audit/blocks.js'
 import type { AuditEntry, AuditSink } from '../../../engine/services/audit-sink.js'
 import type { Io } from '../../io/io.js'

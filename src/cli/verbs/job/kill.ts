@@ -1,4 +1,4 @@
-/** `cerith kill`: ends a job and everything it started, and says what came of it. */
+/** `cerith kill`: ends a job and everything it started, and says how it ended. */
 import { noteTexts } from '../../../contract/note.js'
 import { EXIT } from '../../io/io.js'
 import { jobToJson } from '../../io/json.js'

@@ -72,7 +72,7 @@ function progress(job: Job, io: Io, quiet: boolean): () => void {
           `\r\u001B[K${cut(`waiting ${age(Date.now() - startedAt)}, ${size(info.bytes.total)}: ${oneLine(text.trimEnd().split('\n').at(-1) ?? '')}`, io.err.columns - 1)}`,
         )
     } catch {
-      // It was cleaned away; the wait itself will say so.
+      // The job was cleaned away; the wait itself will say so.
     }
   }, 500)
   return () => {

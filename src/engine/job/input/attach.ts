@@ -26,7 +26,7 @@ export async function attachTo(job: Job, options: AttachOptions): Promise<Attach
   const record = readJobRecord(dir, job.id)
   if (record) checkHere(dir, record)
   let started = readStartRecord(dir)
-  // It may be on its way.
+  // A job that was started a moment ago has no record of its start yet.
   for (
     const end = performance.now() + START_LIMIT_MS;
     !started && performance.now() < end;

@@ -131,7 +131,7 @@ export class Sandbox {
     return goOn
   }
 
-  /** Those that did not stand still before. */
+  /** Stops every process of the room. Gives those that were not stopped already. */
   #stopAll(stopped: Set<number>): number[] {
     const moving: number[] = []
     for (const ward of this.#wards.keys())

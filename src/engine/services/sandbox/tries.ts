@@ -23,7 +23,7 @@ export const LEAVE_MS = 3_000
 
 export class Tries {
   readonly #stateDir: string
-  /** Those that this engine began or went on with, by their roots. */
+  /** Tries that this engine began or went on with, by their roots. */
   readonly #own = new Map<string, TryFolder>()
   /** To be told with the next outcome: what was removed because of its age. */
   readonly news: string[] = []

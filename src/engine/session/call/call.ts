@@ -171,7 +171,7 @@ export async function followInShell(
           stay: services.stay,
           reason,
         })
-        // It ended before its keeper had it: the shell wrote its state down as it left.
+        // The shell ended before the keeper took it over: it wrote its state down as it left.
         if (outcome.end) {
           memory.learn(shell.readState())
           if (memory.state) memory.cwd = utf8(memory.state.cwd)
@@ -203,7 +203,7 @@ export async function followInShell(
       over = exceeded
       supervision.stop('limit')
     })
-    // It may have answered while the host was busy.
+    // The shell may have answered while the host was busy.
     if (!isOver()) shell.askForBuiltin()
   }
   if (begun.isSlow) slow()
@@ -221,7 +221,7 @@ export async function followInShell(
   shell.stall.end(waiting)
   services.live.delete(life)
   if (supervision.moved) {
-    // It may not have read its secrets yet.
+    // The shell may not have read the secrets yet.
     if (secretPipe) void shell.ward.exited.then(() => secretPipe.release())
     await call.outcome.catch(() => {})
     return null

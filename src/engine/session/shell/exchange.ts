@@ -50,7 +50,7 @@ export async function runOwnCode(shell: SessionShell, services: Services, text: 
 async function inTime(shell: SessionShell, done: Promise<Report | null>): Promise<boolean> {
   const isHeard = (await within(done, ANSWER_LIMIT_MS)) && (await done) !== null
   if (!isHeard && shell.alive) {
-    // It is idle and still does not answer: it never will.
+    // A shell that is idle and does not answer never will.
     shell.ward.kill({ signal: 9, graceMs: 0, why: 'close' })
     await shell.ward.exited
   }

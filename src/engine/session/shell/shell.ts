@@ -95,7 +95,7 @@ export class SessionShell {
     return this.ward.state.exited === null
   }
 
-  /** It is about to end, and the launcher will say so in a moment. */
+  /** The shell is about to end, and the launcher will say so in a moment. */
   get isDoomed(): boolean {
     return this.#doom.isDoomed()
   }

@@ -104,7 +104,7 @@ export const IN_PLACE_PROGRAMS: Readonly<Record<string, Program>> = {
   ...table(['uniq', 'xxd'], writesOperand(1)),
   ...table(['convert', 'magick', 'ffmpeg', 'ditto'], writesOperand(-1)),
   ...table(['axel', 'shuf', 'iconv', 'ld', 'as', 'strip'], writesAfter('-o', '--output')),
-  // They change the last file that they are given.
+  // These programs change the last file that they are given.
   ...table(['patchelf', 'upx', 'elfedit', 'objcopy'], (call) => {
     if (call.argv.length > 2 && !call.argv.some((word) => /^--print/.test(word)))
       call.effect('overwrite', call.argv.at(-1) ?? '')

@@ -107,7 +107,7 @@ export const POWER_PROGRAMS: Readonly<Record<string, Program>> = {
   },
   systemctl,
   ...table(['service', 'rc-service'], service),
-  // They name what is to be done first.
+  // What is to be done and the name of the service, in either order.
   ...table(nameList('rc-update sv initctl update-rc.d chkconfig'), (call, name) => {
     const words = options(call.args).operands.map(plain)
     const unit = words.find((word) => VITAL_UNITS.test(word))

@@ -69,7 +69,7 @@ export function openTerminal(place: HTMLElement, options: TerminalOptions) {
     linkHandler: { activate: (_event, uri) => options.onLink(uri), allowNonHttpProtocols: false },
   })
   for (const code of SWALLOWED) term.parser.registerOscHandler(code, () => true)
-  // They get no answer: it would be typed into the program.
+  // Questions to the terminal get no answer: it would be typed into the program.
   for (const id of QUESTIONS) term.parser.registerCsiHandler(id, () => true)
   for (const intermediates of ['$', '+']) term.parser.registerDcsHandler({ intermediates, final: 'q' }, () => true)
   const fit = new FitAddon()

@@ -1,6 +1,6 @@
 /**
- * What was done in a session: a timeline, every command as a block with what came of it, and
- * the recording where there is one.
+ * What was done in a session: a timeline, every command as a block with its end, and the
+ * recording where there is one.
  */
 import { useEffect, useState } from 'preact/hooks'
 import type { BlockRow } from '../../words'
