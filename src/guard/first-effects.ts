@@ -109,7 +109,7 @@ const CONFIG_KEY = /^(?:user\.(?:name|email)|init\.defaultBranch|pull\.(?:rebase
 /** Verbs that change the work tree by what is in the repository. */
 const git: Effects = ([verb = '', ...words]) => {
   if (/^(?:checkout|switch|reset)$/.test(verb))
-    return words.every((word) => /^(?!-\w*f|--(?:force|merge|hard|out)|\.$)/.test(word)) ? [] : null
+    return words.every((word) => /^(?!-\w*f|--[fhmo]|\.$)/.test(word)) ? [] : null
   if (verb === 'stash') return words.every((word) => /^(?:list|show|pop|apply|drop|push|-q)$/.test(word)) ? [] : null
   if (verb !== 'config') return undefined
   const [key = '', value, ...others] = words.filter((word) => !/^--(?:global|local)$/.test(word))

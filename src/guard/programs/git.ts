@@ -2,11 +2,14 @@
 import { nameList, nameSet } from '../../contract/quote.js'
 import { locate, resolvePath } from '../words/paths.js'
 import { plain, unique, UNKNOWN, UNTRACKED } from '../words/text.js'
-import { type Call, known, options, type Program } from './row/call.js'
+import { type Call, known, longOption, options, type Program } from './row/call.js'
 
 /** Keys of git's configuration whose value git runs. */
 const GIT_COMMAND_KEYS =
   /^(alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy|hookspath)|sequence\.editor|diff\.external|.*\.(?:textconv|command|cmd|clean|smudge|process|driver|helper|tool|pager|program|receivepack|uploadpack|packobjectshook|sendmailcmd)|pager\..*|credential\.helper)$/i
+
+/** Options with which a verb of git takes the place of what is there. */
+const OVERWRITING = ['--hard', '--force', '--merge']
 
 /** Options of git's verbs whose value is a command line. */
 const GIT_COMMAND_OPTIONS = nameList(`
@@ -74,7 +77,7 @@ export const git: Program = (call) => {
   if (/^(?:checkout|reset|restore|clean|read-tree|stash|switch)$/.test(verb))
     for (const cwd of inner.cwd) {
       const located = locate(resolvePath('.', cwd), call.shell.home)
-      const hard = verb !== 'clean' && rest.some((word) => /^(?:--hard|-f|--force|--merge|\.)$/.test(word))
+      const hard = verb !== 'clean' && rest.some((word) => /^(?:-f|\.)$/.test(word) || longOption(word, OVERWRITING))
       if ((located?.place === 'root' && (elsewhere || hard)) || (located?.place === 'system' && elsewhere))
         call.report(located.place === 'root' ? 'wipe-root' : 'wipe-system', ['git', verb], located.shown)
       // A repository of its own keeps what is in a home; that of a project has nothing to do there.

@@ -4,7 +4,7 @@
  */
 import { nameList } from '../../../contract/quote.js'
 import { activate, hasUnknown, plain, TREE } from '../../words/text.js'
-import { basename, options, type Program, table } from '../row/call.js'
+import { basename, longOption, options, type Program, table } from '../row/call.js'
 import { PACKED } from '../row/decoding.js'
 
 const SUFFIX: Readonly<Record<string, string>> = { bzip2: '.bz2', xz: '.xz', zstd: '.zst', lzma: '.lzma', lz4: '.lz4' }
@@ -37,12 +37,15 @@ const rename: Program = (call) => {
   call.effects('move', given.operands.slice(given.get('e', 'expr') !== undefined ? 0 : byExpression ? 1 : 2))
 }
 
+/** Also behind another program's name: `strace ls -o FILE` is not told from `strace -o FILE ls`. */
 const writesAfter =
   (...names: readonly string[]): Program =>
   (call) => {
     call.argv.forEach((word, at) => {
-      const joined = names.find((name) => word.startsWith(`${name}=`))
-      const target = names.includes(word) ? call.argv[at + 1] : joined && word.slice(joined.length + 1)
+      const [option = '', given] = word.split(/=(.*)/s)
+      const isNamed = longOption(option, names) !== undefined
+      const joined = isNamed ? given : names.some((name) => word.startsWith(name) && name.length === 2) && word.slice(2)
+      const target = joined === false ? undefined : joined || call.argv[at + 1]
       if (target === undefined || target === '-') return
       // `strace -o '|command'` writes into a pipe.
       if (/^[|!]/.test(target)) call.tryScript(plain(target).slice(1))

@@ -108,7 +108,7 @@ const volumes: Program = (call, name) => {
 
 const wipefs = destroysWith(
   (words) =>
-    words.some((word) => /^(-\w*[ao]\w*|--all|--offset.*)$/.test(word)) &&
+    words.some((word) => /^(-\w*[ao]\w*|--al?l?|--of.*)$/.test(word)) &&
     !words.some((word) => /^(-n|--no-act)$/.test(word)),
 )
 

@@ -1,29 +1,45 @@
 /** Programs that drop the firewall or take the machine off the network. */
 import { nameList } from '../../../contract/quote.js'
 import { hasUnknown, plain, readable } from '../../words/text.js'
-import { type Call, fieldsOf, options, type Program, table } from '../row/call.js'
+import { type Call, fieldsOf, longOption, options, type Program, table } from '../row/call.js'
 
-const iptables: Program = (call, name) => {
-  const words = call.args.map(plain)
-  const at = words.findIndex((word) => word === '-t' || word === '--table')
-  const table = at >= 0 ? words[at + 1] : words.find((word) => word.startsWith('--table='))?.slice(8)
+/** Options of iptables by their letters; `--dport` has none. */
+const RULE_OPTIONS: Readonly<Record<string, string>> = {
+  t: '--table',
+  P: '--policy',
+  F: '--flush',
+  I: '--insert',
+  j: '--jump',
+  dport: '--dport',
+}
+
+/** The long name of an option, and a value that was joined to it as a word of its own. */
+function writtenOut(word: string): string[] {
+  const [, letter = '', rest] = /^-([tPFIj])(.*)$/s.exec(word) ?? []
+  const [option = '', value] = word.split(/=(.*)/s)
+  const name = RULE_OPTIONS[letter] ?? longOption(option, Object.values(RULE_OPTIONS))
+  return name === undefined ? [word] : [name, rest ?? value ?? ''].filter((part) => part !== '')
+}
+
+const iptables: Program = (call) => {
+  const words = call.args.flatMap((word) => writtenOut(plain(word)))
+  const at = words.indexOf('--table')
+  const table = at >= 0 ? words[at + 1] : undefined
   if (table !== undefined && table !== 'filter') return
-  const policy = words.findIndex((word) => word === '-P' || word === '--policy')
+  const policy = words.indexOf('--policy')
   if (
-    words.some((word) => /^(-F|--flush)$/.test(word)) &&
+    words.includes('--flush') &&
     !isOwnChain(call.argv.at(-1) ?? '', call) &&
     !words.some((word) => /^[A-Za-z][^\s=]*$/.test(word) && !/^(INPUT|OUTPUT|FORWARD|filter)$/.test(word))
   )
-    call.report('flush-firewall', [name, ...words])
+    call.report('flush-firewall')
   else if (
     (policy >= 0 && /^(?:INPUT|OUTPUT) (?:DROP|REJECT)$/.test(words.slice(policy + 1, policy + 3).join(' '))) ||
-    /^(?:-I|--insert) (?:INPUT|OUTPUT)(?: 1)? (?:-j|--jump) (?:DROP|REJECT)$/.test(words.join(' ')) ||
+    /^--insert (?:INPUT|OUTPUT)(?: 1)? --jump (?:DROP|REJECT)$/.test(words.join(' ')) ||
     // The rule drops every new ssh connection: an administrator who works over the network is locked out.
-    /^(?:-I|--insert) INPUT(?: 1)? (?:-p tcp |-m tcp )*--dport (?:22|ssh) (?:-j|--jump) (?:DROP|REJECT)$/.test(
-      words.join(' '),
-    )
+    /^--insert INPUT(?: 1)? (?:-p tcp |-m tcp )*--dport (?:22|ssh) --jump (?:DROP|REJECT)$/.test(words.join(' '))
   )
-    call.report('cut-network', [name, ...words])
+    call.report('cut-network')
 }
 
 /** A chain with a name that is not known here, which this command made. */

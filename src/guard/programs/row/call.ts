@@ -191,6 +191,11 @@ export function options(args: readonly string[], spec: OptionSpec = {}): Options
   return found
 }
 
+/** The long option of these that a word is, whole or shortened; undefined for anything else. */
+export function longOption<Name extends string>(word: string, names: readonly Name[]): Name | undefined {
+  return names.find((name) => name === word) ?? names.find((name) => /^--\w\w/.test(word) && name.startsWith(word))
+}
+
 function split(text: string): [string, string | undefined] {
   const at = text.indexOf('=')
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]

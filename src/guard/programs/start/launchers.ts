@@ -3,7 +3,7 @@
  */
 import { plain, UNKNOWN } from '../../words/text.js'
 import { judgeCode } from '../code/inline.js'
-import { type Call, known, options, type OptionSpec, type Program } from '../row/call.js'
+import { type Call, known, longOption, options, type OptionSpec, type Program } from '../row/call.js'
 
 /** `su -c CMD`, `script -c CMD`, `flock FILE -c CMD`, `nix-shell --run CMD`: the command line is an option's value. */
 export const byOption: Program = (call, name) => {
@@ -68,7 +68,7 @@ function linesOf(call: Call, file: string): string[] {
 
 /** gdb --args PROGRAM ...; -ex 'shell CMD', -ex '!CMD'. */
 export const gdb: Program = (call) => {
-  const at = call.argv.findIndex((arg) => arg === '--args' || arg === '-args')
+  const at = call.argv.findIndex((arg) => arg === '-args' || longOption(arg, ['--args']))
   const lines = call.argv.flatMap((arg, i) => {
     const value = call.argv[i + 1] ?? ''
     if (/^--?(ex|eval-command|o|one-line)$/.test(arg)) return [plain(value)]
