@@ -193,7 +193,7 @@ export function options(args: readonly string[], spec: OptionSpec = {}): Options
 
 /** The long option of these that a word is, whole or shortened; undefined for anything else. */
 export function longOption<Name extends string>(word: string, names: readonly Name[]): Name | undefined {
-  return names.find((name) => name === word) ?? names.find((name) => /^--\w\w/.test(word) && name.startsWith(word))
+  return names.find((name) => name === word) ?? names.find((name) => /^--\w/.test(word) && name.startsWith(word))
 }
 
 function split(text: string): [string, string | undefined] {
