@@ -52,8 +52,6 @@ export const cp: Program = (call) => {
   const to = destination(given)
   if (!to) return NOTHING
   const { sources, target, lands } = to
-  // A list of found files behind the source: the last of them is no directory, and cp says so.
-  if (/[\uFDD5\uFDD8]/.test(target) && !sources.every((source) => source.startsWith('/dev/'))) return NOTHING
   const empty = sources.every((source) => source === '/dev/null') ? EMPTY : undefined
   call.effects('overwrite', lands, empty)
   sources.forEach((source) => carry(call, source, lands))
