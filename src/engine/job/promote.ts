@@ -14,7 +14,7 @@ import { overNote } from '../plan/resources.js'
 import { endOf } from '../services/ends.js'
 import { within } from '../services/within.js'
 import { goesOnNote, type Promote } from '../call/supervision.js'
-import { keptBytes, newShellId, recordOf, type StartedJob } from './start.js'
+import { keptBytes, newShellId, recordOf, unwritable, type StartedJob } from './start.js'
 import { endedOutcome, runningOutcome } from '../services/outcomes.js'
 import type { Services } from '../services/services.js'
 
@@ -26,9 +26,11 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
   // This process stops reading; output waits in the pipes until the job's keeper reads it from
   // its own copies of their ends.
   for (const reader of readers) reader.pause()
-  const { id, dir } = makeJobDirectory(services.stateDir, plan.request.newId ?? newShellId)
   const held = { out: out.takeHeld(), err: err?.takeHeld() ?? new Uint8Array(0) }
+  let made: string | null = null
   try {
+    const { id, dir } = makeJobDirectory(services.stateDir, plan.request.newId ?? newShellId)
+    made = dir
     const record = {
       ...recordOf(id, plan, services, {
         owner,
@@ -73,9 +75,11 @@ export async function promoteRun(run: Running, services: Services, adopt: (job: 
     return stillRunning(run, id, join(dir, 'output.log'))
   } catch (error) {
     // The command did not become a job, and its call ends with this error: the command is ended too.
-    removeJobDirectory(dir)
+    for (const reader of readers) reader.close()
     ward.kill({ graceMs: plan.graceMs, why: 'close' })
-    throw error
+    if (made === null) throw error
+    removeJobDirectory(made)
+    throw unwritable(error, made)
   }
 }
 

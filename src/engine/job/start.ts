@@ -77,7 +77,7 @@ export async function startJob(
 }
 
 /** A disk that cannot be written is the machine's trouble, said as such; anything else goes on as it is. */
-function unwritable(error: unknown, dir: string): unknown {
+export function unwritable(error: unknown, dir: string): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (ShellError.is(error) || !code || !syscall) return error
   return new ShellError(

@@ -144,6 +144,16 @@ test('a command that ends while it is being moved is reported once, complete, as
   }
 })
 
+test.each(['run', 'session'])('a command of a %s that cannot become a job is ended with its call', async (kind) => {
+  const { engine } = place
+  const newId = (): string => `taken-${kind}`
+  await (await engine.start({ command: 'true', newId })).wait({ exit: true })
+  const request = { command: 'sleep 61; echo never', yieldMs: 150, newId }
+  const call = kind === 'run' ? engine.stream(request) : (await engine.session()).stream(request)
+  await expect(call.outcome).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+  await until(() => !isAlive(call.pid as number), 'the end of the command', 10_000)
+})
+
 test('a moved job can be killed with all its children, and ends with its engine', async () => {
   const outcome = await place.engine.run({ command: 'sleep 300 & echo $!; sleep 300', yieldMs: 1_000 })
   const child = Number(outcome.stdout)
