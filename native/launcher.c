@@ -149,6 +149,14 @@ static void make_spare(Room *room) {
   if (pid > 0) room->spare = (Spare){pid, requests[0], control[1], gate[1], room->spare.oom};
 }
 
+/* The command has its ends, or will never come: others are made in their place. */
+static void let_go_of_ends(const Request *request) {
+  int used[] = {request->in_slot, request->out_slot, request->err_slot, request->extra_in_slot};
+  int freed = 0;
+  for (size_t at = 0; at < sizeof used / sizeof used[0]; at++) if (used[at] >= 0) { free_slot(used[at]); freed++; }
+  make_slots(freed);
+}
+
 static void reap_wardens(void);
 static void start(char *payload, size_t length) {
   static Request request;
@@ -159,6 +167,7 @@ static void start(char *payload, size_t length) {
   }
   if (lacks_end(&request)) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=pipe", request.id, EBADF);
+    let_go_of_ends(&request);
     free_request(&request);
     return;
   }
@@ -168,6 +177,7 @@ static void start(char *payload, size_t length) {
     Ward *grown = realloc(wards, room * sizeof *wards);
     if (!grown) {
       say(1, 'f', "id=%ld\nerrno=%d\nwhat=memory", request.id, ENOMEM);
+      let_go_of_ends(&request);
       free_request(&request);
       return;
     }
@@ -215,6 +225,8 @@ static void start(char *payload, size_t length) {
   } else if (pipe2(control, O_CLOEXEC) != 0 || (confined && pipe2(gate, O_CLOEXEC) != 0)) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=pipe", request.id, errno);
     if (own_wall >= 0) close(own_wall);
+    if (control[0] >= 0) { close(control[0]); close(control[1]); }
+    let_go_of_ends(&request);
     free_request(&request);
     return;
   } else {
@@ -250,11 +262,8 @@ static void start(char *payload, size_t length) {
     say(1, 'f', "id=%ld\nerrno=%d\nwhat=fork", request.id, fork_error);
     close(control[1]);
   } else wards[ward_count++] = (Ward){request.id, pid, control[1], request.detached, heard};
-  int used[] = {request.in_slot, request.out_slot, request.err_slot, request.extra_in_slot};
-  int freed = 0;
-  for (size_t at = 0; at < sizeof used / sizeof used[0]; at++) if (used[at] >= 0) { free_slot(used[at]); freed++; }
+  let_go_of_ends(&request);
   free_request(&request);
-  make_slots(freed);
   /* The first command may be the only one: the second asks for a spare. */
   if (fits && room->used && room->spare.pid == 0) {
     room->wants_spare = true;

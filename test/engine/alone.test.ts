@@ -53,6 +53,17 @@ test('a job that is being started when the launcher is killed', async () => {
   }
 })
 
+test.each(['auto', 'plain'])(
+  'a rush that used up the descriptors of the helper (%s) is over when it is over',
+  async (tier) => {
+    const file = fileURLToPath(new URL('../fixtures/after-a-rush.mjs', import.meta.url))
+    const env = { ...process.env, CERITH_HOME: join(temporaryFolder(), 'state'), CERITH_AUDIT: 'off', TIER: tier }
+    const line = `ulimit -n 100; exec "$0" "$1"`
+    const { stdout } = await promisify(execFile)('bash', ['-c', line, process.execPath, file], { env, timeout: 60_000 })
+    expect(JSON.parse(stdout)).toEqual({ refused: true, later: 'later\n' })
+  },
+)
+
 test('a host without descriptors is told so, loses none, and goes on when it has some again', async () => {
   const file = fileURLToPath(new URL('../fixtures/descriptors-used-up.mjs', import.meta.url))
   const env = { ...process.env, CERITH_HOME: join(temporaryFolder(), 'state'), CERITH_AUDIT: 'off' }

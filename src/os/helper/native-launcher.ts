@@ -104,7 +104,7 @@ export async function startHelper(
     } catch (error) {
       if (isAlive(launcherPid)) throw error
       closed = true
-      pipes.forget()
+      pipes.takeAll()
       throw endedError()
     }
   }
@@ -120,6 +120,9 @@ export async function startHelper(
 
   const handle = (event: HelperEvent): void => {
     const { fields } = event
+    // There are as many pipes at hand as were ever needed at once: where descriptors run out, what starts goes before.
+    if (isShortage({ code: errnoName(Number(fields['errno'])) }))
+      for (const { slot } of pipes.takeAll()) send('r', [['slot', slot]])
     if (rooms.hear(event)) return updateHold()
     const id = Number(fields['id'])
     const ward = wards.get(id)
@@ -169,7 +172,7 @@ export async function startHelper(
         const lost = fields['why'] === 'close' && ward?.endAsked === false
         if (lost) {
           closed = true
-          pipes.forget()
+          pipes.takeAll()
         }
         ward?.settleExit({ ...exitOf(fields), lost })
         break
@@ -221,7 +224,7 @@ export async function startHelper(
     closed = true
     if (lettingGo) clearTimeout(lettingGo)
     // Its pipes went with it.
-    pipes.forget()
+    pipes.takeAll()
     announce?.(signal && OF_OTHERS.has(signal) ? killedError() : new Error('the helper ended at once'))
     pipes.refuseAll(endedError())
     rooms.lose(endedError())
@@ -342,7 +345,7 @@ export async function startHelper(
         if (tier === 'plain') child.stdout.once('end', () => resolve())
       })
       orders.end()
-      pipes.forget()
+      pipes.takeAll()
       const wardens = [...wards.values()].map(({ wardenPid }) => wardenPid)
       for (const pid of [launcherPid, ...wardens]) wake(pid)
       // Stopped again, or kept by a debugger: nothing of it may hold the host, or stay.

@@ -83,8 +83,8 @@ export class PipeSupply {
     for (const waiter of this.#waiters.splice(0)) waiter.reject(error)
   }
 
-  /** The pipes that were made ahead have gone with their launcher. */
-  forget(): void {
-    this.#ready.length = 0
+  /** Those that nobody has taken yet, and nobody gets any more. */
+  takeAll(): readonly PathPipe[] {
+    return this.#ready.splice(0)
   }
 }
