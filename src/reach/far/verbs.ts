@@ -101,10 +101,19 @@ export const FAR_VERBS = {
   'job.doing': async (engine, args) => (await jobOf(engine, args)).doing(),
   'job.attach': async (engine, args, call) => call.attach(await jobOf(engine, args), args.options as never),
   'job.events': async (engine, args, call) => {
-    for await (const event of (await jobOf(engine, args)).events()) {
-      if (call.signal.aborted) return
-      call.event(event)
+    const job = await jobOf(engine, args)
+    const tell = async (): Promise<void> => {
+      for await (const event of job.events()) {
+        if (call.signal.aborted) return
+        call.event(event)
+      }
     }
+    // Nobody knows when the next event comes.
+    const left = new Promise<void>((resolve) => {
+      call.signal.addEventListener('abort', () => resolve(), { once: true })
+      if (call.signal.aborted) resolve()
+    })
+    await Promise.race([tell(), left])
   },
 } satisfies Record<string, VerbRow>
 

@@ -221,9 +221,9 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     const startedAt = performance.now()
     const args = { ...requestArgs(request), ...(session ? { session: session.name } : {}) }
     const run = new NearRun(request, session?.name ?? null, {
-      begin(listener, live) {
+      begin(listener, live, isCalledOff) {
         session?.use()
-        const begun = begin(verb, args, listener, live)
+        const begun = begin(verb, isCalledOff ? { ...args, aborted: true } : args, listener, live)
         begun.request = request
         return begun
       },
@@ -264,9 +264,8 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
 
   const begun = async (verb: string, request: StartRequest): Promise<{ job: Job } | { outcome: Outcome }> => {
     checkRequest(request, limits)
-    const pending = begin(verb, { ...requestArgs(request), ...(request.newId ? { newId: request.newId() } : {}) })
-    pending.request = request
-    const { job, outcome } = await answer<{ job: string; outcome?: Outcome }>(pending)
+    const args = { ...requestArgs(request), ...(request.newId ? { newId: request.newId() } : {}) }
+    const { job, outcome } = await call<{ job: string; outcome?: Outcome }>(verb, args, request.signal, request)
     return outcome ? { outcome } : { job: nearJob(job, jobWire) }
   }
 

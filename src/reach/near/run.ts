@@ -9,7 +9,7 @@ import type { CallListener, PendingCall } from './pending-call.js'
 
 /** What the engine does for the call. */
 export interface RunStart {
-  begin(listener: CallListener, live: CallMessage['live']): PendingCall
+  begin(listener: CallListener, live: CallMessage['live'], isCalledOff: boolean): PendingCall
   order(call: PendingCall, order: Omit<StopMessage, 'id'>): void
   finish(call: PendingCall, gap: number): Promise<Outcome>
 }
@@ -44,9 +44,12 @@ export class NearRun implements LiveCall {
     this.#start = start
     this.#onOutput = request.onOutput
     this.#onBytes = request.onBytes
-    // Begins in a moment: a caller that iterates at once gets every chunk.
-    this.outcome = Promise.resolve().then(() => this.#begin(request))
+    // Begins in a moment: a caller that iterates at once gets every chunk, and one that aborts meanwhile is heard.
+    this.outcome = Promise.resolve().then(() => this.#begin())
+    const abort = (): void => this.#order({ how: 'abort' })
+    request.signal?.addEventListener('abort', abort, { once: true })
     const end = (): void => {
+      request.signal?.removeEventListener('abort', abort)
       this.#done = true
       this.#wake?.()
     }
@@ -100,27 +103,23 @@ export class NearRun implements LiveCall {
     }
   }
 
-  async #begin(request: RunRequest): Promise<Outcome> {
+  async #begin(): Promise<Outcome> {
     const call = this.#start.begin(
       { onOutput: (chunk, confirm) => this.#show(chunk, confirm), onGap: (gap) => this.#lost(gap) },
       this.#onBytes ? 'bytes' : this.#iterated || this.#onOutput || this.#followers.size > 0 ? 'text' : undefined,
+      // An order behind the call would find it begun.
+      this.#early.some(({ how }) => how === 'kill' || how === 'abort'),
     )
     this.#call = call
     for (const order of this.#early.splice(0)) this.#start.order(call, order)
-    const abort = (): void => this.#order({ how: 'abort' })
-    request.signal?.addEventListener('abort', abort, { once: true })
-    try {
-      await call.result.catch(() => {})
-      await this.#taking
-      // One that iterates reads it behind its last chunk.
-      if (!this.#iterated)
-        for (let last = this.#lastGap(); !last.done; last = this.#lastGap())
-          for (const follow of this.#followers) follow(last.value)
-      const dropped = [...this.#gaps.values()].reduce((sum, { bytes }) => sum + bytes, 0)
-      return await this.#start.finish(call, dropped)
-    } finally {
-      request.signal?.removeEventListener('abort', abort)
-    }
+    await call.result.catch(() => {})
+    await this.#taking
+    // One that iterates reads it behind its last chunk.
+    if (!this.#iterated)
+      for (let last = this.#lastGap(); !last.done; last = this.#lastGap())
+        for (const follow of this.#followers) follow(last.value)
+    const dropped = [...this.#gaps.values()].reduce((sum, { bytes }) => sum + bytes, 0)
+    return this.#start.finish(call, dropped)
   }
 
   /** Output of a call that began without a reader is sent from now on. */
