@@ -158,7 +158,9 @@ async function firstAnswer(
       stop()
     }
   }
-  void askHere().catch(() => stop())
+  // It may have been called off before there was a listener.
+  if (request.signal?.aborted) stop()
+  else void askHere().catch(() => stop())
   try {
     const first = await answer
     return trouble === null ? first : { trouble }

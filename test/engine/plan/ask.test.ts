@@ -34,3 +34,25 @@ test('an answer is an answer', async () => {
   const engine = await testEngine({ ...POLICY, ask: async () => 'once' })
   expect((await engine.run({ command: 'touch made' })).status).toBe('completed')
 })
+
+test('nobody is asked about a call that is called off in its own moment, and nobody waits for an answer', async () => {
+  const asked: string[] = []
+  const ask: AskFunction = async ({ command }) => {
+    asked.push(command)
+    return null
+  }
+  const engine = await testEngine({ ...POLICY, ask, approvalWaitMs: 60_000 })
+  const session = await engine.session()
+  const calls = [
+    (signal: AbortSignal) => engine.run({ command: 'touch made', signal }),
+    (signal: AbortSignal) => session.run({ command: 'touch made', signal }),
+    (signal: AbortSignal) => engine.start({ command: 'touch made', signal }).catch((error: Error) => error),
+  ]
+  for (const call of calls) {
+    const stop = new AbortController()
+    const ending = call(stop.signal)
+    stop.abort()
+    expect(JSON.stringify(await ending, ['status', 'code'])).toMatch(/killed|REFUSED/)
+  }
+  expect(asked).toEqual([])
+})
