@@ -117,6 +117,11 @@ export class Call implements RunHandle, LiveCall {
     this.#chunks?.end()
   }
 
+  /** Before it has begun. */
+  get isCalledOff(): boolean {
+    return this.#pendingStop === 'kill' || this.request?.signal?.aborted === true
+  }
+
   interrupt(): void {
     if (this.control) this.control.interrupt()
     else this.#pendingStop ??= 'interrupt'

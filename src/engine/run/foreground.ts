@@ -37,8 +37,7 @@ const SETTLE_LIMIT_MS = 10_000
 const FLOOD_BYTES = 65_536
 
 export async function runFresh(plan: Plan, call: Call, services: Services, promote: Promote | null): Promise<void> {
-  const { request } = plan
-  if (request.signal?.aborted) return call.settle(abortedOutcome(plan))
+  if (call.isCalledOff) return call.settle(abortedOutcome(plan))
   const delivered = await deliverCommand(plan, services)
   if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
   await supervise(plan, delivered, call, services, promote)

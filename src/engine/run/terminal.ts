@@ -57,7 +57,7 @@ export async function runOnTerminal(
   extras: TerminalExtras = {},
 ): Promise<void> {
   const ready = withTerminal(plan, services)
-  if (plan.request.signal?.aborted) return call.settle(abortedOutcome(plan))
+  if (call.isCalledOff) return call.settle(abortedOutcome(plan))
   const delivered = await deliverCommand(plan, services)
   if (isRefusal(delivered)) return call.settle(refusedOutcome(delivered, plan))
   const recording =

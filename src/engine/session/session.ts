@@ -127,10 +127,25 @@ export class LiveSession implements Session {
     if (ready) this.#follow(ready, request, call, release)
     else {
       call.outcome.then(release, release)
-      this.#inTurn((leave) => this.#take(request, call, leave)).catch((error: unknown) => call.fail(notStarted(error)))
+      const begins = this.#turns.isFree ? null : this.#hearWhileItWaits(call)
+      const work = (leave: () => void): Promise<void> => {
+        begins?.()
+        return call.settled ? Promise.resolve() : this.#take(request, call, leave)
+      }
+      this.#inTurn(work).catch((error: unknown) => call.fail(notStarted(error)))
     }
     auditOutcome(this.#services, request, 'session', this.name, call.outcome, this.cwd)
     return call
+  }
+
+  /** What has not begun needs no turn to be called off. The result ends this. */
+  #hearWhileItWaits(call: Call): () => void {
+    const signal: unknown = call.request?.signal
+    if (!(signal instanceof AbortSignal)) return () => {}
+    const settle = (): void => call.settle(abortedOutcome({ cwd: this.cwd, session: this.name }))
+    signal.addEventListener('abort', settle, { once: true })
+    if (signal.aborted) settle()
+    return () => signal.removeEventListener('abort', settle)
   }
 
   /** `now`: files that its commands wrote are looked at again. */
@@ -298,7 +313,7 @@ export class LiveSession implements Session {
       throw new ShellError('SESSION_LOST', `Session ${this.name} is closed`, 'Open a session and try again.')
     const memory = this.#memory
     checkSandbox(request)
-    if (request?.signal?.aborted) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
+    if (call.isCalledOff) return call.settle(abortedOutcome({ cwd: memory.cwd, session: this.name }))
     // A directory that only the try holds is found in its room.
     if (this.#services.sandbox?.options.try) await this.#services.sandbox.prepared()
     const { notes } = call

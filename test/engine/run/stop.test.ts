@@ -109,6 +109,16 @@ describe('cancellation', () => {
     expect(processesNamed(seconds)).toEqual([])
   })
 
+  test('a command that is killed in the moment of its call never begins', async () => {
+    const engine = await testEngine()
+    for (let i = 0; i < 5; i++) {
+      const handle = engine.stream({ command: 'touch ran' })
+      handle.kill()
+      expect(await handle.outcome).toMatchObject({ status: 'killed', pid: null })
+    }
+    expect(existsSync(join(engine.cwd, 'ran'))).toBe(false)
+  })
+
   test('a signal that is already aborted starts nothing', async () => {
     const engine = await testEngine()
     const outcome = await engine.run({ command: 'touch ran', signal: AbortSignal.abort() })

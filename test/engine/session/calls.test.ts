@@ -131,6 +131,22 @@ test('an interrupt is what Ctrl-C would be: the list ends, the shell stays', () 
     expect((await session.info()).restarts).toBe(0)
   }))
 
+test('a call that is called off while another runs does not wait for it; one that is killed never begins', () =>
+  withSession(async (session) => {
+    const running = session.stream({ command: 'sleep 60' })
+    const stop = new AbortController()
+    const waiting = session.run({ command: 'touch waited', signal: stop.signal })
+    setTimeout(() => stop.abort(), 50)
+    expect(await waiting).toMatchObject({ status: 'killed', pid: null })
+    expect(await session.run({ command: 'touch waited', signal: stop.signal })).toMatchObject({ status: 'killed' })
+    const next = session.stream({ command: 'touch waited' })
+    next.kill()
+    running.kill()
+    expect(await next.outcome).toMatchObject({ status: 'killed', pid: null })
+    expect((await session.run({ command: 'echo on' })).stdout).toBe('on\n')
+    expect(existsSync(join(session.cwd, 'waited'))).toBe(false)
+  }))
+
 test('an abort signal ends the running command; an aborted one starts nothing', () =>
   withSession(async (session, run) => {
     const abort = new AbortController()
