@@ -48,7 +48,7 @@ async function doors(outcome: Partial<Outcome>): Promise<unknown> {
   for (const isTTY of [true, false]) {
     let text = ''
     const sink = { write: (data: string) => void (text += data), isTTY } as unknown as Sink
-    tell({ ...OUTCOME, ...outcome }, { out: sink, err: sink } as Io)
+    tell({ ...OUTCOME, ...outcome }, { out: sink, err: sink } as Io, 'cerith')
     said.push(text)
   }
   // One dialect measures by itself how long it waited.

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Engine, JobsView } from '../../contract/engine.js'
 import { ShellError } from '../../contract/errors.js'
+import { quoteWord } from '../../contract/quote.js'
 import type { ApprovalAnswer, ApprovalQuestion } from '../../contract/request.js'
 import { loadConfig } from '../../config/load.js'
 import { openEngine, openReader } from '../../setup/from-config.js'
@@ -67,6 +68,11 @@ async function closeEngine(engine: Engine, io: Io): Promise<void> {
     if (!(error instanceof ShellError) || error.code !== 'STATE_UNWRITABLE') throw error
     io.err.write(`cerith: ${error.message}\n        ${error.hint}\n`)
   }
+}
+
+/** How its verbs are called: what one place has, another does not know. */
+export function cerithOf({ place }: Pick<Engine, 'place'>): string {
+  return place ? `cerith --at ${quoteWord(place.url)}` : 'cerith'
 }
 
 /** For verbs that look at jobs and start nothing: no launcher is started, unless the jobs are at another place. */

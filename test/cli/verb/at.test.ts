@@ -29,6 +29,10 @@ test('run: output, exit code and a session that the next process goes on with', 
     stdout: 'out\n',
     stderr: 'err\n',
   })
+  const going = cli(folder, ['--at', 'loop:', 'run', '--yield', '50', 'sleep 1'])
+  expect(going.stderr).toMatch(
+    /^cerith: still running as (\w+); cerith --at loop: read \1 --follow, cerith --at loop: wait/,
+  )
   expect(cli(folder, ['--at=loop:', 'run', '--session', 's', 'x=5; cd /usr'])).toMatchObject({ status: 0, stderr: '' })
   expect(cli(folder, ['--at', 'loop:', 'run', '--session', 's', 'echo $x $PWD'])).toMatchObject({ stdout: '5 /usr\n' })
   expect(cli(folder, ['--at', 'loop:', 'run', '--cwd', '/usr/bin', 'pwd'])).toMatchObject({ stdout: '/usr/bin\n' })
@@ -42,6 +46,7 @@ test.skipIf(!canConfine)(
     const there = (...words: string[]) => cli(folder, ['--at', 'loop:', ...words], '', work)
     const tried = there('run', '--try', '--session', 's', 'echo 1 >one; echo 2 >two')
     expect(tried.stderr).toMatch(/^cerith: try_\w+: 2 added, .* cerith --at loop: diff, cerith --at loop: accept,/)
+    expect(there('diff', 'one').stderr).toMatch(/: 1 added; cerith --at loop: accept, or cerith --at loop: discard\n$/)
     expect(there('accept', 'one')).toMatchObject({ status: 0, stdout: `${join(work, 'one')}\n` })
     expect(there('discard')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Discarded 1 changes/) })
     expect([existsSync(join(work, 'one')), existsSync(join(work, 'two'))]).toEqual([true, false])

@@ -8,6 +8,7 @@ import { outcomeToJson } from '../../../contract/outcome.js'
 import type { RunRequest } from '../../../contract/request.js'
 import { EXIT, type Io } from '../../io/io.js'
 import { exitCodeOf } from '../../io/exit-code.js'
+import { cerithOf } from '../../verb/open-engine.js'
 import { howToGoOn } from './outcome-lines.js'
 import { visible } from '../../../output/terminal/visible.js'
 
@@ -46,7 +47,7 @@ export async function runInBackground(
     return exitCodeOf(outcome)
   }
   const { info } = await begun.job.wait({ exit: true, timeoutMs: FIRST_LOOK_MS })
-  const ways = howToGoOn(info.id)
+  const ways = howToGoOn(info.id, cerithOf(engine))
   io.orElse(`cerith: ${info.isRunning ? 'the job goes on' : 'the job has ended'}; ${ways}\n`)
   if (options.json) io.out.write(`${JSON.stringify(await startedToJson(begun.job, info, options.session ?? null))}\n`)
   else {

@@ -7,8 +7,8 @@ import type { Outcome } from '../../../contract/outcome.js'
 import { visible } from '../../../output/terminal/visible.js'
 import type { Io } from '../../io/io.js'
 
-/** What the streams could not say. */
-export function tell(outcome: Outcome, io: Pick<Io, 'out' | 'err'>): void {
+/** What the streams could not say. `cerith`: how the engine is reached. */
+export function tell(outcome: Outcome, io: Pick<Io, 'out' | 'err'>, cerith: string): void {
   const say = (line: string): void => io.err.write(`cerith: ${visible(line)}\n`)
   if (outcome.status === 'dry_run') io.out.write(`${visible(outcome.stdout)}\n${planLines(outcome)}`)
   if (outcome.status === 'timeout' && outcome.end?.kind === 'timeout')
@@ -17,7 +17,7 @@ export function tell(outcome: Outcome, io: Pick<Io, 'out' | 'err'>): void {
     say(`refused (${outcome.refused.rule}): ${outcome.refused.reason}`)
     say(outcome.refused.guidance)
   }
-  if (outcome.status === 'running') say(runningWords(outcome.id))
+  if (outcome.status === 'running') say(runningWords(outcome.id, cerith))
   // Advice is for people; a script that captures stderr wants the command's and no more.
   const advises = io.err.isTTY || outcome.status === 'timeout' || outcome.status === 'killed'
   for (const { code, text } of outcome.notes) {
@@ -25,7 +25,8 @@ export function tell(outcome: Outcome, io: Pick<Io, 'out' | 'err'>): void {
   }
 }
 
-export const runningWords = (id: string | null): string => `still running as ${id}; ${howToGoOn(id)}`
+export const runningWords = (id: string | null, cerith: string): string =>
+  `still running as ${id}; ${howToGoOn(id, cerith)}`
 
 /**
  * Also to a pipe: what was lost or set aside, and a token that named nothing and went out as text.
@@ -42,14 +43,14 @@ const ALWAYS_TOLD: ReadonlySet<NoteCode> = new Set([
 ])
 
 /** The engine says what happened; how to go on is said in the words of the command line. */
-export function inOurWords(outcome: Outcome): Outcome {
+export function inOurWords(outcome: Outcome, cerith: string): Outcome {
   return outcome.status === 'running'
-    ? { ...outcome, notes: [...outcome.notes, { code: 'goes-on', text: howToGoOn(outcome.id) }] }
+    ? { ...outcome, notes: [...outcome.notes, { code: 'goes-on', text: howToGoOn(outcome.id, cerith) }] }
     : outcome
 }
 
-export function howToGoOn(id: string | null): string {
-  return `cerith read ${id} --follow, cerith wait ${id}, cerith kill ${id}`
+export function howToGoOn(id: string | null, cerith: string): string {
+  return `${cerith} read ${id} --follow, ${cerith} wait ${id}, ${cerith} kill ${id}`
 }
 
 function planLines({ plan }: Outcome): string {

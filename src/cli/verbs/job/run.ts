@@ -3,13 +3,12 @@ import { resolve } from 'node:path'
 import type { Engine, RunHandle, Session } from '../../../contract/engine.js'
 import { outcomeToJson } from '../../../contract/outcome.js'
 import type { ByteChunk, Taken } from '../../../contract/output.js'
-import { quoteWord } from '../../../contract/quote.js'
 import type { RunRequest } from '../../../contract/request.js'
 import { createTextStream } from '../../../output/shape.js'
 import { exitCodeOf } from '../../io/exit-code.js'
 import { inOurWords, runningWords, tell } from './outcome-lines.js'
 import { UsageError, type Io } from '../../io/io.js'
-import { withEngine } from '../../verb/open-engine.js'
+import { cerithOf, withEngine } from '../../verb/open-engine.js'
 import {
   CWD_OPTION,
   JSON_OPTION,
@@ -129,7 +128,7 @@ async function run(words: readonly string[], options: RunOptions, io: Io): Promi
       return runInBackground(engine, placed, options, io)
     }
     const where: Engine | Session = options.session === undefined ? engine : await engine.session(options.session)
-    const shape = { asJson: options.json === true, plain: options.ansi === 'strip' }
+    const shape = { asJson: options.json === true, plain: options.ansi === 'strip', cerith: cerithOf(engine) }
     const code = await follow((extra) => where.stream({ ...placed, ...extra }), shape, io)
     if (!options.json && (options.try !== undefined || io.err.isTTY)) await tellTry(engine, io)
     return code
@@ -147,7 +146,7 @@ async function tellTry(engine: Engine, io: Io): Promise<void> {
   // Elsewhere it costs a round trip.
   const found = engine.place && !engine.sandbox?.try ? null : await engine.changes().catch(() => null)
   if (!found) return
-  const cerith = engine.place ? `cerith --at ${quoteWord(engine.place.url)}` : 'cerith'
+  const cerith = cerithOf(engine)
   // One that holds nothing ends with this process.
   const todo =
     found.changes.length === 0
@@ -191,7 +190,7 @@ function follower(io: Io, plain: boolean) {
 /** Follows one foreground command to its end. */
 async function follow(
   start: (extra: Partial<RunRequest>) => RunHandle,
-  { asJson, plain }: { readonly asJson: boolean; readonly plain: boolean },
+  { asJson, plain, cerith }: { readonly asJson: boolean; readonly plain: boolean; readonly cerith: string },
   io: Io,
 ): Promise<number> {
   let stoppedBy: string | null = null
@@ -205,13 +204,13 @@ async function follow(
   try {
     const outcome = await handle.outcome
     if (asJson) {
-      if (outcome.status === 'running') io.orElse(`cerith: ${runningWords(outcome.id)}\n`)
-      io.out.write(`${JSON.stringify(outcomeToJson(inOurWords(outcome)))}\n`)
+      if (outcome.status === 'running') io.orElse(`cerith: ${runningWords(outcome.id, cerith)}\n`)
+      io.out.write(`${JSON.stringify(outcomeToJson(inOurWords(outcome, cerith)))}\n`)
     } else {
       shown.end()
       // What never started has nothing to follow, but bash may have said why.
       if (!shown.anything && outcome.pid === null && outcome.status === 'failed') io.err.write(outcome.stderr)
-      tell(outcome, io)
+      tell(outcome, io, cerith)
     }
     // A reader that left ends a session's command, and one on a terminal, by a kill; a fresh
     // shell hears of it by SIGPIPE and says so itself.

@@ -1,6 +1,6 @@
 /** `cerith diff`: what commands of a try changed, while the originals are as they were. */
 import { EXIT } from '../../io/io.js'
-import { withEngine } from '../../verb/open-engine.js'
+import { cerithOf, withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
 import { aboutTry, tryNamed } from '../../verb/tries.js'
@@ -45,7 +45,8 @@ only with --protected. See docs/sandbox.md.`,
         io.out.write(`${changeLine(change, paint)}\n`)
         if (!options.stat) io.out.write(changeText(change, paint))
       }
-      const todo = found.changes.length > 0 ? '; cerith accept, or cerith discard' : ''
+      const cerith = cerithOf(engine)
+      const todo = found.changes.length > 0 ? `; ${cerith} accept, or ${cerith} discard` : ''
       io.err.write(`cerith: ${found.id}: ${countWords(found.changes, named.paths)}${todo}\n`)
       return EXIT.ok
     })
