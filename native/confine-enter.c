@@ -52,7 +52,7 @@ static void be_init(const Entry *entry, int told) {
   if (!entry->detached) prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "cerith-init");
   signal(SIGCHLD, SIG_IGN);   /* children that end are gone at once */
-  int leave = fcntl(entry->leave, F_DUPFD_CLOEXEC, 100);
+  int leave = fcntl(entry->leave, F_DUPFD_CLOEXEC, 3);   /* behind those that are given another file below */
   char ok = leave >= 0 && own_processes();
   if (write(told, &ok, 1) != 1 || !ok) _exit(1);
   /* The command is being made meanwhile. Where this fails, everything of the new ids ends with it. */

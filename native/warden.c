@@ -261,11 +261,18 @@ static const char *start_confined(int report) {
   if (porter > 0) waitpid(porter, NULL, 0);
   sigprocmask(SIG_SETMASK, &before, NULL);
   if (porter < 0) return "fork";
+  /* Killed on its way, it has said nothing. */
+  if (!porter_failed && link_.request && leader <= 0) { porter_failed = "porter"; porter_error = ESRCH; }
   for (int at = 0; at < SPACES; at++) close_end(&link_.spaces[at]);
   close_end(&leave_pipe[0]);
   close_end(&init_ready);
   close_end(&link_.gate);
-  if ((porter_failed || !link_.request) && init > 0) { kill(init, SIGKILL); waitpid(init, NULL, 0); }
+  if ((porter_failed || !link_.request) && init > 0) {
+    kill(init, SIGKILL);
+    /* A leader that the porter did not come to name is a child of the warden: until it is reaped, the kernel keeps the
+       init. */
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR) {}
+  }
   errno = porter_error;
   return porter_failed;
 }
@@ -894,9 +901,8 @@ void run_warden(WardenLink link) {
     char what[64];
     snprintf(what, sizeof what, "sandbox: %s", failed ? failed : "");
     if (failed) start_failed(errno, what);
-  } else leader = vfork();
+  } else if ((leader = vfork()) == 0) become_command(request, report[1]);
   if (leader < 0) start_failed(errno, "fork");
-  if (leader == 0) become_command(request, report[1]);
   add_needles(request->payload, request->payload_length);
   if (request->keep && request->pty) sources[0].fd = terminal.master;
   close(report[1]);

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { createEngine } from '../../../src/index.js'
+import { processFacts, signalProcess } from '../../../src/os/process/proc.js'
 import { temporaryFolder, until } from '../harness.js'
 import { canConfine, ground } from './harness.js'
 
@@ -232,3 +233,38 @@ function groups(engine: string): string[] {
   look('/sys/fs/cgroup', 2)
   return found
 }
+
+/** The processes that bring a command of this host into its room, while they are on their way; others look alike. */
+function portersHere(): number[] {
+  const isOurs = (pid: number): boolean => /^cerith-(?:warden|spare)$/.test(processFacts(pid)?.name ?? '')
+  const launchers = childrenOf(process.pid).filter((pid) => processFacts(pid)?.name.startsWith('cerith-launch'))
+  return launchers.flatMap(childrenOf).filter(isOurs).flatMap(childrenOf).filter(isOurs)
+}
+
+test.skipIf(!canConfine)(
+  'a porter that is killed takes its command along: outside of the room nothing begins',
+  async () => {
+    const { engine } = await ground()
+    await engine.run({ command: ':' })
+    const outside = readlinkSync('/proc/self/ns/pid')
+    const said: string[] = []
+    for (let round = 0; round < 400 && said.filter((one) => one.includes('could not enter')).length < 3; round++) {
+      const began = performance.now()
+      let isOver = false
+      const run = engine
+        .run({ command: 'readlink /proc/self/ns/pid' })
+        .then(({ stdout }) => stdout.trim())
+        .catch((error: Error) => error.message)
+        .finally(() => (isOver = true))
+      while (!isOver) {
+        for (const pid of portersHere()) signalProcess(pid, 'SIGKILL')
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      said.push(await run)
+      // What waits for an answer that never comes gives up after ten seconds.
+      expect(performance.now() - began).toBeLessThan(9_000)
+    }
+    expect(said).not.toContain(outside)
+    expect(said.filter((one) => one.includes('could not enter'))).toHaveLength(3)
+  },
+)
