@@ -20,11 +20,12 @@ const LOOKS_AT_NAMES = nameSet(
   'ls stat file test [ [[ du echo printf cd dirname basename realpath readlink which type read unset export',
 )
 
+/** The lines of a file that is named so, or is read as a table of what to look for, are shown; also shortened. */
+const SHOWS_LINES: Readonly<Record<string, RegExp>> = { file: /^-\w*[fm]|^--(?:f|ma)/, du: /^--f/ }
+
 export function looksAtNames(program: string, words: readonly (string | null)[]): boolean {
-  // `file -f`, `du --files0-from`, also shortened: the lines of such a file are shown.
-  const showsLines = (): boolean =>
-    (program === 'file' || program === 'du') && words.some((word) => word === null || /^-\w*f|^--f/.test(word))
-  return LOOKS_AT_NAMES.has(program) && !showsLines()
+  const shows = Object.hasOwn(SHOWS_LINES, program) ? SHOWS_LINES[program] : undefined
+  return LOOKS_AT_NAMES.has(program) && !(shows && words.some((word) => word === null || shows.test(word)))
 }
 
 const TREE_READERS = nameSet('cp tar bsdtar rsync zip 7z 7za scp rg ag find cpio pax rgrep')

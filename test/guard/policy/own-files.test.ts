@@ -72,6 +72,8 @@ describe('files of cerith', () => {
   test.each([
     `du --f=${state}/vault`,
     `file --f=${state}/vault`,
+    `file -m ${state}/vault x`,
+    `file --magic-file=${state}/vault x`,
     `grep -nd recurse . ${state}`,
     `grep --di=recurse . ${state}`,
     `grep --der . ${state}`,
