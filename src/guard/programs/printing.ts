@@ -1,6 +1,6 @@
 /** What text tools print, by name. Only so far as to follow text into a shell or a path into rm. */
 import { nameList } from '../../contract/quote.js'
-import { unescape } from '../words/escapes.js'
+import { beforeEnd, unescape } from '../words/escapes.js'
 import { resolvePath, RUNNING } from '../words/paths.js'
 import {
   type Alternatives,
@@ -52,7 +52,8 @@ const echo: Program = ({ argv }) => {
   }
   // Wildcards were expanded before echo saw them: they stay marks for names.
   const text = args.join(' ')
-  return [(escapes ? unescape(text, true) : text) + (newline ? '\n' : '')]
+  const cut = escapes ? beforeEnd(text) : undefined
+  return [(escapes ? unescape(cut ?? text, 'behind-zero') : text) + (newline && cut === undefined ? '\n' : '')]
 }
 
 const tee: Program = (call) => {

@@ -1,6 +1,9 @@
 /** What printf makes of its format and arguments. */
-import { unescape } from '../../words/escapes.js'
+import { beforeEnd, unescape } from '../../words/escapes.js'
 import { type Alternatives, hasUnknown, NOTHING, UNKNOWN } from '../../words/text.js'
+
+/** Behind it nothing is printed. */
+const END = '\uFDDF'
 
 /** printf: the format is used again until the arguments are gone. */
 export function formatted(args: readonly string[]): Alternatives {
@@ -11,25 +14,34 @@ export function formatted(args: readonly string[]): Alternatives {
   for (let round = 0; round < 1_000; round++) {
     const start = next
     out += unescape(format).replace(
-      /%(?:%|\(([^)]*)\)T|[-+ #0]*(\*|\d+)?(?:\.(\*|\d+))?([a-zA-Z]))/g,
-      (whole, time?: string, width?: string, precision?: string, letter?: string) => {
+      /%(?:%|\(([^)]*)\)T|([-+ #0']*)(\*|-?\d+)?(?:\.(\*|\d*))?(?:hh?|ll?|[Ljtz])?([a-zA-Z]))/g,
+      (whole, time?: string, flags = '', width?: string, precision?: string, letter?: string) => {
         if (whole === '%%') return '%'
         if (time !== undefined) return UNKNOWN
-        if (width === '*') next++
+        const room = Number(width === '*' ? values[next++] : width) || 0
         const limit =
           precision === '*' ? Number(values[next++]) : precision === undefined ? undefined : Number(precision)
         const value = values[next++] ?? ''
-        return converted(letter ?? 's', value, limit).padStart(Math.min(Number(width) || 0, 1_000))
+        const cut = letter === 'b' ? beforeEnd(value) : undefined
+        const text = converted(letter ?? 's', cut ?? value, limit)
+        const wide = Math.min(Math.abs(room), 1_000)
+        const filler = flags.includes('0') && /[diouxX]/.test(letter ?? '') ? '0' : ' '
+        const padded = room < 0 || flags.includes('-') ? text.padEnd(wide) : text.padStart(wide, filler)
+        return cut === undefined ? padded : padded + END
       },
     )
+    const end = out.indexOf(END)
+    if (end >= 0) return [out.slice(0, end)]
     if (next >= values.length || next === start || out.length > 1_000_000) break
   }
   return [out]
 }
 
 function converted(letter: string, value: string, precision: number | undefined): string {
-  if (letter === 's' || letter === 'b' || letter === 'q') {
-    const text = letter === 'b' ? unescape(value) : value
+  // How many characters there are so far, kept in a variable.
+  if (letter === 'n') return ''
+  if (/^[sbqQ]$/.test(letter)) {
+    const text = letter === 'b' ? unescape(value, 'either') : value
     return precision === undefined ? text : text.slice(0, precision)
   }
   if (letter === 'c') return value.slice(0, 1)
