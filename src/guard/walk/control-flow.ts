@@ -53,7 +53,10 @@ export function walkWhile(node: While, shell: ShellState, stdin: Input, walker: 
   walker.list(node.clause, shell, stdin)
   const body = shell.fork()
   suppose(node.clause, node.kind === 'while', body)
+  const before = body.changes
   const out = walker.recursion.guarded(!endless, () => rounds(node.body, body, stdin, walker))
+  // The condition is asked again of what a round has left behind.
+  if (walker.loops === 0 && !walker.budget.isLong && body.changes !== before) walker.list(node.clause, body, stdin)
   shell.absorb(body)
   return out
 }
