@@ -50,7 +50,7 @@ export class FirstReads {
     return JOINED.test(word) || hasWildcard(word) || this.effects.leadsAway(word, this.places)
   }
 
-  /** A name like one of the files that must not be read: a link may lead there. */
+  /** A name like one of the files that must not be read, also behind the letter of an option: a link may lead there. */
   #mayBeSecret(word: string): boolean {
     const { unreadablePaths = [] } = this.context
     const isPattern = hasWildcard(word)
@@ -58,7 +58,7 @@ export class FirstReads {
       const secret = path.slice(path.lastIndexOf('/') + 1)
       if (!isPattern && !word.includes(secret)) return false
       const last = /[^/=@<]*$/.exec(word.replace(/;[\w-]+=.*$/s, '').replace(/(?:\/\.?)+$/, ''))?.[0] ?? ''
-      return isPattern ? globMatches(last, secret) : secret === last
+      return isPattern ? /^-\w/.test(word) || globMatches(last, secret) : last.endsWith(secret)
     })
   }
 }

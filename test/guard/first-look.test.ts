@@ -290,6 +290,8 @@ describe('a first look agrees with the walk', () => {
       `cat 's/vault/;a=b'`,
       ...['--exclude-dir=s a', '--file=s', '@s a', '-Cs .'].map((words) => `grep -r x ${words}`),
       'rgrep x s',
+      'cd s && date -fvault',
+      'cd s && date -fv*',
       'grep -nd recurse x s',
       'grep --di=recurse x s',
       'cp -t./s a',

@@ -36,10 +36,11 @@ export function watchProtected(context: GuardContext, text: string): Partial<Obs
       if (secret.length === 0 || looksAtNames(plain(argv[0] ?? ''), argv)) return
       const all = readsTrees(plain(argv[0] ?? ''), argv.slice(1)) ? TREE : ''
       const from = all ? directoryOf(argv) : ''
+      if (all && argv.length > 1 && READS_HERE.test(plain(argv[0] ?? ''))) walker.reads(`./${all}`, shell, argv)
       for (const word of argv.slice(1)) {
-        if (from) walker.reads(`${from}/${word}${all}`, shell, argv)
-        if (mayName(word, walker)) walker.reads(word, shell, argv)
-        if (all && !OPTION.test(word)) walker.reads(word + all, shell, argv)
+        if (from) walker.reads(`${from}/${word}/${all}`, shell, argv)
+        if (mayName(word, walker)) for (const name of namesIn(word)) walker.reads(name, shell, argv)
+        if (all && word !== '' && !OPTION.test(word)) walker.reads(`${word}/${all}`, shell, argv)
       }
     },
     reads: (path, walker, argv) => {
@@ -105,6 +106,15 @@ function directoryOf(argv: readonly string[]): string {
 function mayLeadTo(path: string, files: readonly string[]): boolean {
   const last = path.slice(path.lastIndexOf('/') + 1)
   return path.endsWith(TREE) || hasWildcard(last) || files.some((file) => file.endsWith(`/${last}`))
+}
+
+/** They read the current directory where they are given none. */
+const READS_HERE = /(?:^|\/)(?:[ef]?grep|rgrep|rg|ag)$/
+
+/** The word; where it is an option, also what may be a name behind its letters: `-nfvault`. */
+function namesIn(word: string): readonly string[] {
+  const [, letters = ''] = /^-([A-Za-z]{1,4})/.exec(word) ?? []
+  return [word, ...Array.from(letters, (_, at) => word.slice(at + 2))]
 }
 
 /** One that names nothing. */

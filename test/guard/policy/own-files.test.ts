@@ -82,6 +82,13 @@ describe('files of cerith', () => {
     `/usr/bin/du --files0-from=${state}/vault`,
   ])('are not read by %s', (command) => expect(inspect(command, context).rule).toBe('protected-path'))
 
+  test('are not read where they lie by an option that holds the name, or as all that is here', () => {
+    const beside = { ...context, cwd: state }
+    for (const command of ['date -fvault', 'grep -nfvault x', 'sed -fv* x', 'tar cz .', 'grep -r x', 'cp -r . /tmp/x'])
+      expect([command, inspect(command, beside).rule]).toEqual([command, 'protected-path'])
+    expect(inspect('grep -rf a src', context).decision).toBe('allow')
+  })
+
   test('an allow rule of the person does not open the vault', () => {
     const policy = compilePolicy({ rules: [{ decision: 'allow', commands: ['cat', 'cp'] }] })
     expect(inspect(`cat ${state}/vault.key`, { ...context, policy }).rule).toBe('protected-path')
