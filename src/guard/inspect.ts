@@ -211,7 +211,9 @@ function mutationsOf(shell: ShellState, context: GuardContext): ShellMutations {
   for (const [name, { source }] of shell.functions)
     if (context.functions?.[name] === undefined || !source.includes(context.functions[name] ?? '\0'))
       functions[name] = source
-  for (const name of Object.keys(context.functions ?? {})) if (!shell.functions.has(name)) functions[name] = null
+  // One that could not be read was not taken over either.
+  for (const [name, body] of Object.entries(context.functions ?? {}))
+    if (!shell.functions.has(name) && functionFromText(name, withoutMarks(body))) functions[name] = null
   const held = holdingsOf(shell, context.held ?? {})
   return { variables, aliases, functions, ...(held === undefined ? {} : { held }) }
 }

@@ -66,6 +66,11 @@ describe('a verdict says what was seen', () => {
     expect(mutations.functions).toEqual({ f: 'f(){ echo hi; }' })
   })
 
+  test('a function that cannot be read is not taken for one that is gone', () => {
+    const functions = { odd: 'odd () { if', fine: 'fine () { ls; }' }
+    expect(inspect('unset -f fine', { ...context, functions }).mutations.functions).toEqual({ fine: null })
+  })
+
   test('a function that another one makes is kept with its own text', () => {
     const { mutations } = inspect('echo a; f() { ls; g() { echo "$1"; }; }; f', context)
     expect(mutations.functions['g']).toBe('g() { echo "$1"; }')
