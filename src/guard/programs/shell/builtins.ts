@@ -269,6 +269,8 @@ export const BUILTINS: Readonly<Record<string, Program>> = {
     if (argv.includes('lastpipe')) shell.hasLastPipe = !argv.some((word) => /^-\w*u/.test(word))
     return NOTHING
   },
+  // `jobs -x PROGRAM ...`, with pids in the place of jobs.
+  jobs: (call) => (call.args[0] === '-x' ? call.walker.external(call.args.slice(1), call.shell, call.stdin) : NOTHING),
   ...table(['let', 'wait'], subscripted(silent)),
   ...table(['disown', 'umask', 'continue', 'ulimit', 'getopts'], silent),
 }
