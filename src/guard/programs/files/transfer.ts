@@ -51,7 +51,7 @@ export const cp: Program = (call) => {
   if (given.has('help', 'version')) return
   const to = destination(given)
   if (!to) return NOTHING
-  const { sources, target, lands } = to
+  const { sources, lands } = to
   const empty = sources.every((source) => source === '/dev/null') ? EMPTY : undefined
   call.effects('overwrite', lands, empty)
   sources.forEach((source) => carry(call, source, lands))
