@@ -26,7 +26,8 @@ export const COMMAND_ROWS: readonly Setting[] = [
   ),
   setting(
     { key: 'approval.waitMs', type: 'number', variable: 'CERITH_APPROVAL_WAIT_MS', min: 0, max: 86_400_000 },
-    'How long a call waits for a person to approve a command. When absent: 40 s while a terminal or page is open that can answer, otherwise not at all. An MCP call never waits longer than `limits.yieldMs`.',
+    'How long a call waits for a person to approve a command. When absent: 40 s while a terminal or page is ' +
+      'open that can answer, otherwise not at all. An MCP call never waits longer than `limits.yieldMs`.',
   ),
 ]
 

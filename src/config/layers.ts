@@ -148,6 +148,7 @@ function real(path: string): string {
 function notInProject(setting: Setting, file: string | null): ShellError {
   return badConfig(
     `${file}: ${setting.key} cannot be set by a project`,
-    `It decides what commands may do to you, so it belongs into your own configuration (\`cerith config\` shows where)${setting.variable ? ` or into $${setting.variable}` : ''}.`,
+    `It decides what commands may do to you, so it belongs into your own configuration (\`cerith config\` ` +
+      `shows where)${setting.variable ? ` or into $${setting.variable}` : ''}.`,
   )
 }

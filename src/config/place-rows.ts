@@ -6,7 +6,8 @@ const DAY_MS = 24 * 60 * 60_000
 export const PLACE_ROWS: readonly Setting[] = [
   setting(
     { key: 'at', type: 'string', variable: 'CERITH_AT' },
-    'Another place to run everything: ssh://host, docker://name, podman://name, k8s://namespace/pod, slurm://partition, chains with `!`. See docs/remote.md.',
+    'Another place to run everything: ssh://host, docker://name, podman://name, k8s://namespace/pod, ' +
+      'slurm://partition, chains with `!`. See docs/remote.md.',
   ),
   setting(
     { key: 'reach.clientArgs', type: 'names', variable: 'CERITH_CLIENT_ARGS' },

@@ -13,7 +13,8 @@ export const SANDBOX_ROWS: readonly Setting[] = [
       variable: 'CERITH_SANDBOX',
       choices: SANDBOX_PROFILES,
     },
-    'What commands may see and write: `off` everything, `workspace` writes in the roots only, `read-only` writes nowhere, `strict` sees nothing but the system and the roots. See docs/sandbox.md.',
+    'What commands may see and write: `off` everything, `workspace` writes in the roots only, `read-only` ' +
+      'writes nowhere, `strict` sees nothing but the system and the roots. See docs/sandbox.md.',
   ),
   setting(
     {
@@ -69,11 +70,13 @@ export const SANDBOX_ROWS: readonly Setting[] = [
   ),
   setting(
     { key: 'sandbox.try', type: 'string', default: 'off', project: 'tightens', variable: 'CERITH_SANDBOX_TRY' },
-    'What commands write in the roots counts when it is accepted: `on` goes on with the try of the same roots, `new` begins one, an id goes on with that one. Without a profile it means `workspace`.',
+    'What commands write in the roots counts when it is accepted: `on` goes on with the try of the same roots, ' +
+      '`new` begins one, an id goes on with that one. Without a profile it means `workspace`.',
   ),
   setting(
     { key: 'sandbox.accept', type: 'string', default: 'ask', project: 'tightens', choices: ['ask', 'always', 'never'] },
-    'Who accepts what an agent tried: `ask` a person each time, `always` (protected names and conflicts are still asked about), `never` (only `cerith accept`).',
+    'Who accepts what an agent tried: `ask` a person each time, `always` (protected names and conflicts are ' +
+      'still asked about), `never` (only `cerith accept`).',
   ),
   setting(
     { key: 'sandbox.tryKeepDays', type: 'number', default: 30, min: 1 },

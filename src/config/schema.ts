@@ -22,11 +22,13 @@ export const SETTINGS: readonly Setting[] = [
       variable: 'CERITH_POLICY_PRESET',
       choices: ['open', 'careful', 'readonly'],
     },
-    'What the guard lets through: `open` denies only the catastrophic, `careful` asks before writes elsewhere, network and installs, `readonly` allows only what reads.',
+    'What the guard lets through: `open` denies only the catastrophic, `careful` asks before writes elsewhere, ' +
+      'network and installs, `readonly` allows only what reads.',
   ),
   setting(
     { key: 'policy.rules', type: 'objects', project: 'stricter' },
-    'Rules on argv: {name?, decision, commands, directories?, reason?, guidance?, match?, notMatch?}. See docs/safety.md.',
+    'Rules on argv: {name?, decision, commands, directories?, reason?, guidance?, match?, notMatch?}. See ' +
+      'docs/safety.md.',
   ),
   setting(
     { key: 'policy.protected', type: 'object', default: null, project: 'stricter' },
@@ -70,7 +72,8 @@ export const SETTINGS: readonly Setting[] = [
   ),
   setting(
     { key: 'env.loginShell', type: 'boolean', variable: 'CERITH_LOGIN_SHELL' },
-    'Begin with what your login shell sets up: PATH and other variables (nvm, pyenv, conda), and in sessions its functions and aliases. Taken once, without secrets; `cerith config` shows it.',
+    'Begin with what your login shell sets up: PATH and other variables (nvm, pyenv, conda), and in sessions ' +
+      'its functions and aliases. Taken once, without secrets; `cerith config` shows it.',
   ),
   setting(
     { key: 'env.direnv', type: 'boolean', variable: 'CERITH_DIRENV' },
@@ -120,7 +123,8 @@ export const SETTINGS: readonly Setting[] = [
   ),
   setting(
     { key: 'secrets.askpass', type: 'objects' },
-    'Password prompts of sudo -A, ssh and git that are answered with a secret: {program, prompt?, secret}, prompt a regular expression.',
+    'Password prompts of sudo -A, ssh and git that are answered with a secret: {program, prompt?, secret}, ' +
+      'prompt a regular expression.',
   ),
   setting(
     { key: 'record.sessions', type: 'boolean', variable: 'CERITH_RECORD_SESSIONS' },
@@ -166,7 +170,8 @@ export const SETTINGS: readonly Setting[] = [
       project: 'override',
       variable: 'CERITH_MCP_FAILED_IS_ERROR',
     },
-    'Whether a command that ran and exited with another code than 0 is an error result for an MCP client; refusals and timeouts always are.',
+    'Whether a command that ran and exited with another code than 0 is an error result for an MCP client; ' +
+      'refusals and timeouts always are.',
   ),
   setting(
     { key: 'features', type: 'flags', project: 'override' },

@@ -41,7 +41,10 @@ export function sandboxMistake(asked: unknown): string | null {
   }
   const domain = (given['domains'] as readonly string[] | undefined)?.find((name) => !DOMAIN.test(name))
   if (domain !== undefined)
-    return `sandbox.domains: ${JSON.stringify(domain)} is no host; write example.com, .example.com for all below it, or example.com:8443=10.0.0.5 for an address that you vouch for`
+    return (
+      `sandbox.domains: ${JSON.stringify(domain)} is no host; write example.com, .example.com for all below it, ` +
+      'or example.com:8443=10.0.0.5 for an address that you vouch for'
+    )
   if (given['nested'] !== undefined && typeof given['nested'] !== 'boolean')
     return 'sandbox.nested must be true or false'
   const { ports, limits, try: tried, tryKeepDays: days } = given

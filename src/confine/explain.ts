@@ -47,13 +47,17 @@ export function explain(stderr: string, policy: RoomPolicy, cwd: string, machine
       add({
         cause: 'foreign group',
         what: 'a file of another group',
-        text: 'A try cannot change a file or directory whose owner or group is another than your own main one (id -u, id -g). Ask the person to change its group, or to run this without a try.',
+        text:
+          'A try cannot change a file or directory whose owner or group is another than your own main one (id ' +
+          '-u, id -g). Ask the person to change its group, or to run this without a try.',
       })
     if (policy.network === 'none' && NO_NETWORK.test(line))
       add({
         cause: 'network',
         what: 'network',
-        text: 'The sandbox has no network (sandbox.network is none): only servers of its own on 127.0.0.1 can be reached.',
+        text:
+          'The sandbox has no network (sandbox.network is none): only servers of its own on 127.0.0.1 can be ' +
+          'reached.',
       })
   }
   return [...found.values()]
@@ -79,7 +83,9 @@ function lookUp(path: string, policy: RoomPolicy, how: 'refused' | 'busy' | 'mis
   return {
     cause: `write ${path}`,
     what: path,
-    text: `The sandbox forbids writing ${path} (profile ${policy.profile}; writable: ${writable}). Write there, or ask the person to let this one command run outside.`,
+    text:
+      `The sandbox forbids writing ${path} (profile ${policy.profile}; writable: ${writable}). Write there, or ` +
+      'ask the person to let this one command run outside.',
   }
 }
 
@@ -89,7 +95,9 @@ function protects(path: string, { protection }: RoomPolicy, how: 'refused' | 'bu
   return {
     cause: `protected ${kept}`,
     what: kept,
-    text: `The sandbox protects ${kept}: other programs of the person would run or believe it. Leave it as it is, or ask the person to change it.`,
+    text:
+      `The sandbox protects ${kept}: other programs of the person would run or believe it. Leave it as it is, or ` +
+      'ask the person to change it.',
   }
 }
 

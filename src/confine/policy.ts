@@ -88,7 +88,8 @@ export function roomPolicy(options: SandboxOptions, places: Places, machine: Mac
   const holder = options.try ? roots.find((root) => isInside(places.stateDir, root)) : undefined
   if (holder !== undefined)
     throw new PolicyMistake(
-      `${holder} cannot be tried: it holds the state directory ${places.stateDir}, in which the try would be kept; choose another with CERITH_HOME`,
+      `${holder} cannot be tried: it holds the state directory ${places.stateDir}, in which the try would be ` +
+        'kept; choose another with CERITH_HOME',
     )
   const own = places.own.filter((path) => roots.some((root) => isBelow(path, root)))
   const protection = protectionOf(roots, [...(options.protect ?? []), ...own], places.home, machine)

@@ -58,7 +58,8 @@ export function createChanges(
     if (busy.length > 0)
       throw new ShellError(
         'TRY_BUSY',
-        `Commands still run in ${id}: ${[...new Set(busy)].map((pid) => `${pid} (${commandLine(pid).slice(0, 80)})`).join(', ')}`,
+        `Commands still run in ${id}: ` +
+          `${[...new Set(busy)].map((pid) => `${pid} (${commandLine(pid).slice(0, 80)})`).join(', ')}`,
         'Wait for them or end them, then repeat.',
       )
     await sessions.leaveRooms()
@@ -171,10 +172,12 @@ async function agreement(
   if (as === 'once' || as === 'session') return null
   const open = as === null && id !== '' ? id : null
   return refuse(
-    `Not accepted: it needs approval. ${as === 'deny' ? 'The person who was asked declined (or the client cannot ask and declined for them).' : (trouble ?? 'Nobody could be asked.')}`,
+    'Not accepted: it needs approval. ' +
+      `${as === 'deny' ? 'The person who was asked declined (or the client cannot ask and declined for them).' : (trouble ?? 'Nobody could be asked.')}`,
     open === null
       ? `The person can look with \`cerith diff ${record.id}\` and run \`cerith accept ${record.id}\`.`
-      : `A person can allow exactly this (digest ${digest.slice(0, 12)}) with: cerith approve ${open} - then repeat the same call; or run: cerith accept ${record.id}`,
+      : `A person can allow exactly this (digest ${digest.slice(0, 12)}) with: cerith approve ${open} - then ` +
+          `repeat the same call; or run: cerith accept ${record.id}`,
     open,
   )
 }
@@ -194,7 +197,9 @@ function questionAbout({ taken, kept, digest }: Intent, id: string, force: boole
   return {
     decision: 'ask',
     rule: 'accept',
-    reason: `what was tried in ${id} is to count${force ? ', also over what changed underneath' : ''}: ${lines.join(', ')}.${rest} Look with \`cerith diff ${id}\`; digest ${digest}.`,
+    reason:
+      `what was tried in ${id} is to count${force ? ', also over what changed underneath' : ''}: ` +
+      `${lines.join(', ')}.${rest} Look with \`cerith diff ${id}\`; digest ${digest}.`,
     guidance: 'Leave it in the try, or ask the person to look.',
     commands: [],
   }

@@ -161,13 +161,17 @@ function findTooLarge(env: ReadonlyMap<string, string>): EnvironmentProblem | nu
   if (largest.bytes > LIMITS.maxVariableBytes)
     return {
       variable: largest.name,
-      message: `Environment variable ${largest.name} is too large: ${largest.bytes} bytes, the kernel takes ${LIMITS.maxVariableBytes}`,
+      message:
+        `Environment variable ${largest.name} is too large: ${largest.bytes} bytes, the kernel takes ` +
+        `${LIMITS.maxVariableBytes}`,
       hint,
     }
   if (total > LIMITS.maxEnvironmentBytes)
     return {
       variable: largest.name,
-      message: `The environment is too large: ${total} bytes of ${LIMITS.maxEnvironmentBytes}; the largest variable is ${largest.name} with ${largest.bytes}`,
+      message:
+        `The environment is too large: ${total} bytes of ${LIMITS.maxEnvironmentBytes}; the largest variable is ` +
+        `${largest.name} with ${largest.bytes}`,
       hint,
     }
   return null

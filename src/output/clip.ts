@@ -58,7 +58,9 @@ export function joinMiddle(
 ): Clipped {
   const head = first.subarray(0, characterEnd(first))
   const tail = last.subarray(characterStart(last))
-  const text = `[output truncated in middle: got ${totalBytes} bytes, max is ${maxBytes} bytes]\n${decodeUtf8(head)}\n\n[snip]\n\n${decodeUtf8(tail)}`
+  const text =
+    `[output truncated in middle: got ${totalBytes} bytes, max is ${maxBytes} bytes]\n` +
+    `${decodeUtf8(head)}\n\n[snip]\n\n${decodeUtf8(tail)}`
   return { text, truncated: true, omittedBytes: totalBytes - head.length - tail.length }
 }
 

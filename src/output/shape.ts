@@ -129,7 +129,9 @@ function shapeEnds(kept: Kept, { shaped, asItCame, clip, wholeAt, between }: Sha
   switch (clip.kind) {
     case 'none':
       return {
-        text: `${head}\n[... ${hole} bytes omitted${wholeAt === null ? '' : `; whole output: ${wholeAt}`} ...]\n${tail}`,
+        text:
+          `${head}\n[... ${hole} bytes omitted${wholeAt === null ? '' : `; whole output: ${wholeAt}`} ...]\n` +
+          `${tail}`,
         truncated: true,
         omittedBytes: hole,
       }

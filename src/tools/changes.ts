@@ -19,7 +19,8 @@ export const changesTool = defineTool({
   title: 'What was tried',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   describe: () =>
-    'What your commands changed. Nothing in the workspace counts until accept, which a person confirms; discard throws all away.',
+    'What your commands changed. Nothing in the workspace counts until accept, which a person confirms; ' +
+    'discard throws all away.',
   inputSchema: () =>
     inputOf({
       action: oneOf(['diff', 'stat', 'accept', 'discard'], 'Default diff'),

@@ -123,7 +123,8 @@ export class Toolbox {
       )
     if (this.engine.sandbox && call.outside !== undefined)
       throw badRequest(
-        'A command outside the sandbox cannot go to the background: everything in the sandbox stands still until it has ended.',
+        'A command outside the sandbox cannot go to the background: everything in the sandbox stands still ' +
+          'until it has ended.',
         'Run it in the foreground.',
       )
     const session = this.policy.state === 'session' ? await this.session(call, asked.session) : null

@@ -77,7 +77,8 @@ export async function unsealVault(text: string, material: KeyMaterial): Promise<
   if (isScrypt !== (material.kind === 'passphrase')) {
     throw new VaultError(
       'VAULT_WRONG_KEY',
-      `The vault was sealed with a ${isScrypt ? 'passphrase' : 'key file'}, not with a ${isScrypt ? 'key file' : 'passphrase'}.`,
+      `The vault was sealed with a ${isScrypt ? 'passphrase' : 'key file'}, not with a ` +
+        `${isScrypt ? 'key file' : 'passphrase'}.`,
       'Open it the way it was made.',
     )
   }

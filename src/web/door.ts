@@ -92,7 +92,8 @@ function meet(socket: WebSocket, ui: Ui): Promise<void> {
       const entry = ui.keys.enter(message['key'])
       if (entry.kind === 'used') {
         ui.warn(
-          'A link was used a second time: all keys have been ended. If that was not you, an agent has seen your screen or history.',
+          'A link was used a second time: all keys have been ended. If that was not you, an agent has seen ' +
+            'your screen or history.',
         )
         return refuse(4403, 'this link was used before')
       }

@@ -142,7 +142,8 @@ function stateFinding({ stateDir, elsewhere = null }: Patient): Finding {
       )
     return ok(
       name,
-      `${stateDir} (0700, ${freeMegabytes > 10_000 ? `${Math.floor(freeMegabytes / 1024)} GB` : `${freeMegabytes} MB`} free)`,
+      `${stateDir} (0700, ` +
+        `${freeMegabytes > 10_000 ? `${Math.floor(freeMegabytes / 1024)} GB` : `${freeMegabytes} MB`} free)`,
     )
   } catch (error) {
     return broken(name, ...ofError(error, 'Set CERITH_HOME to a directory of your own.'))
@@ -156,7 +157,9 @@ function leftoversFinding({ stateDir }: Patient): Finding {
   const dead = engines.filter((id) => isDeadEngine(join(dir, id)))
   const alive = engines.length - dead.length
   const pids = dead.flatMap((id) => processesMarked(`CERITH_ENGINE=${id}`)).map(({ pid }) => pid)
-  const detail = `${alive} ${alive === 1 ? 'engine' : 'engines'} alive, ${dead.length} dead, ${pids.length} of their processes left`
+  const detail =
+    `${alive} ${alive === 1 ? 'engine' : 'engines'} alive, ${dead.length} dead, ${pids.length} of their ` +
+    'processes left'
   if (pids.length === 0) return ok('leftovers', detail)
   return degraded(
     'leftovers',

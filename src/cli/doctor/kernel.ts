@@ -55,7 +55,8 @@ function cgroups(): Finding {
   if (controllers === null)
     return ok(
       'cgroups',
-      'no unified hierarchy; limits of a command are kept by its watcher, those of a sandbox by control groups of version 1 where there are any',
+      'no unified hierarchy; limits of a command are kept by its watcher, those of a sandbox by control groups ' +
+        'of version 1 where there are any',
     )
   const writable = mayAccess('/sys/fs/cgroup', constants.W_OK)
   return ok('cgroups', `v2: ${controllers || 'no controllers'}${writable ? '' : ', read-only'}`)

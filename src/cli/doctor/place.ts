@@ -44,7 +44,8 @@ async function look(engine: Engine, openMs: number): Promise<Finding[]> {
     warn(
       'build',
       'the engine there was started by another build of cerith, and has the guard and the fixes of that one',
-      `It ends when it had no link for the time of \`reach.leaseMs\`, or at once, with its sessions, by \`kill ${engine.place.pid}\` there.`,
+      `It ends when it had no link for the time of \`reach.leaseMs\`, or at once, with its sessions, by \`kill ` +
+        `${engine.place.pid}\` there.`,
     )
   if (kills)
     warn(

@@ -24,7 +24,8 @@ export function limitFindings(): Finding[] {
     degraded(
       name,
       `${detail}; not ${probe.missing.join(', ')}: no control group may be made here`,
-      'Start cerith in a delegated group: systemd-run --user --scope -p Delegate=yes cerith ... . Only needed for sandbox.limits.',
+      'Start cerith in a delegated group: systemd-run --user --scope -p Delegate=yes cerith ... . Only needed ' +
+        'for sandbox.limits.',
     ),
   ]
 }

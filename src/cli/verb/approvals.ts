@@ -40,7 +40,8 @@ export function questionText(question: OpenQuestion): string {
       'asked',
       isWaiting
         ? `${since} ago; it waits for you`
-        : `${since} ago; refused meanwhile${isGone ? ', its process has ended' : ''}: it works when it is asked for again`,
+        : `${since} ago; refused meanwhile${isGone ? ', its process has ended' : ''}: it works when it is asked ` +
+          'for again',
     ],
   ]
   return rows.map(([name, text]) => `${name.padEnd(9)} ${text.replaceAll('\n', `\n${' '.repeat(10)}`)}\n`).join('')

@@ -118,7 +118,8 @@ export async function lockSession(name: string, io: Io): Promise<() => void> {
       throw new ShellError(
         'STATE_UNWRITABLE',
         `Session ${name} cannot be locked in ${dir} (${error.code})`,
-        'Make room there (`cerith clean`), raise `ulimit -f` if it is low, or set CERITH_HOME to a directory of your own. Nothing was run.',
+        'Make room there (`cerith clean`), raise `ulimit -f` if it is low, or set CERITH_HOME to a directory ' +
+          'of your own. Nothing was run.',
         { cause: error },
       )
     })
@@ -152,7 +153,9 @@ async function askPerson(question: ApprovalQuestion, io: Io): Promise<ApprovalAn
   // On a terminal that an engine started, the agent types, not a person.
   if (!io.person || io.insideEngine) return null
   io.err.write(
-    `\ncerith: this command wants your approval\n  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n  because   ${visible(question.verdict.reason ?? question.verdict.rule ?? 'a rule asks')}\n`,
+    '\ncerith: this command wants your approval\n' +
+      `  command   ${visible(question.command)}\n  directory ${visible(question.cwd)}\n` +
+      `  because   ${visible(question.verdict.reason ?? question.verdict.rule ?? 'a rule asks')}\n`,
   )
   const { signal } = question
   const asked = io.person.ask('Run it? [y]es once, [s]ession, [n]o: ', signal ? { signal } : {})

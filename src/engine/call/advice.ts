@@ -131,12 +131,14 @@ const NOT_EXECUTABLE: readonly (readonly [RegExp, string])[] = [
   [/Is a directory/, 'it is a directory.'],
   [
     /bad interpreter/,
-    'the interpreter in its first line does not exist. Run it with an interpreter that is there, or correct its first line.',
+    'the interpreter in its first line does not exist. Run it with an interpreter that is there, or correct ' +
+      'its first line.',
   ],
   [/Exec format error/, 'it is made for another machine, or has no #! line.'],
   [
     /Argument list too long/,
-    'it was given more words, or exported variables, than the kernel takes. Pass them by a file or a pipe (xargs), or unset large variables.',
+    'it was given more words, or exported variables, than the kernel takes. Pass them by a file or a pipe ' +
+      '(xargs), or unset large variables.',
   ],
   [/Text file busy/, 'it is being written. Wait until its writer is done.'],
   [/Permission denied/, 'it is not executable. Make it so (chmod +x FILE) or run it with its interpreter (bash FILE).'],

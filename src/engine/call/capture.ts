@@ -83,7 +83,9 @@ export class Capture {
     return this.#spill && this.#spill.lost > 0
       ? {
           code: 'output-lost',
-          text: `The file ${this.#spill.path} lacks ${this.#spill.lost} bytes of the output: it reached its limit, or the disk is full.`,
+          text:
+            `The file ${this.#spill.path} lacks ${this.#spill.lost} bytes of the output: it reached its limit, ` +
+            'or the disk is full.',
         }
       : null
   }

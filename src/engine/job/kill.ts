@@ -58,7 +58,8 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   orderKeeper(
     job.dir,
     started,
-    `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} ${options.why === 'timeout' ? 'timeout' : 'caller'} ${oneLine(options.by)}`,
+    `kill ${signal} ${Math.min(Math.ceil(graceMs), 600_000)} ` +
+      `${options.why === 'timeout' ? 'timeout' : 'caller'} ${oneLine(options.by)}`,
   )
   const until = performance.now() + graceMs + PATIENCE_MS
   while (((state = job.state()).busy || (!state.ended && state.lost === null)) && performance.now() < until)
@@ -67,7 +68,9 @@ export async function killJob(job: Killable, options: KillOptions, defaultGraceM
   if (alreadyStopped)
     notes.push({
       code: 'ended-with-it',
-      text: `It had ended before; ${before.length === 1 ? 'a process' : `${before.length} processes`} that it had left running ${before.length === 1 ? 'was' : 'were'} ended.`,
+      text:
+        `It had ended before; ${before.length === 1 ? 'a process' : `${before.length} processes`} that it had ` +
+        `left running ${before.length === 1 ? 'was' : 'were'} ended.`,
     })
   const left = processesUnder(job.id, started)
   if (left.length > 0) notes.push(stillThere(shownProcesses(left)))
@@ -107,7 +110,9 @@ async function killLost(job: Killable, state: JobState, graceMs: number): Promis
   const notes: Note[] = [
     {
       code: 'ended-with-it',
-      text: `Its keeper was gone; ${strays.length} ${strays.length === 1 ? 'process' : 'processes'} of it ${strays.length === 1 ? 'was' : 'were'} found and ended.`,
+      text:
+        `Its keeper was gone; ${strays.length} ${strays.length === 1 ? 'process' : 'processes'} of it ` +
+        `${strays.length === 1 ? 'was' : 'were'} found and ended.`,
     },
   ]
   if (left.length > 0) notes.push(stillThere(shownProcesses(left)))

@@ -3,7 +3,8 @@
  * and the orders that it takes from them.
  *
  *   engine -> peer   hello · begin · end · out · sessions · lines · ask · answered · said
- *   peer -> engine   look · sessions · follow · unfollow · interrupt · kill · background · approve-here · answer
+ *   peer -> engine   look · sessions · follow · unfollow · interrupt · kill · background · approve-here ·
+ *                    answer
  *
  * Nothing is decoded, masked or sent before a peer is there, and a command never waits for one.
  * A peer that an engine started is told nothing.

@@ -49,7 +49,10 @@ export function bootstrapFor(
 }
 
 function lineFor(read: string, engine: string, inBytes = false): string {
-  return `${inBytes ? 'LC_ALL=C ' : ''}IFS= \\builtin read -r ${read} || ${failure(engine)}; \\builtin eval "$__cerith_c"`
+  return (
+    `${inBytes ? 'LC_ALL=C ' : ''}IFS= \\builtin read -r ${read} || ${failure(engine)}; \\builtin eval ` +
+    '"$__cerith_c"'
+  )
 }
 
 /**

@@ -29,7 +29,9 @@ export async function deliverCommand(
   if (earlier !== undefined)
     return {
       rule: 'secret-context',
-      reason: `The command was not run: the value of ${earlier}, which an earlier call left in this session, would be run as code`,
+      reason:
+        `The command was not run: the value of ${earlier}, which an earlier call left in this session, would be ` +
+        'run as code',
       guidance: 'Use the value as data: as an argument, in an environment variable, or on the stdin of a program.',
     }
   // Commands without a token are untouched byte for byte, and pay nothing.

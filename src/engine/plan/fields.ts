@@ -76,7 +76,8 @@ const CLIPS: Readonly<Record<string, readonly string[]>> = {
 
 const clip: Check = (value) => {
   const hint =
-    "Use { kind: 'none' }, { kind: 'head', maxChars }, { kind: 'ends', maxChars } or { kind: 'middle', maxBytes, endBytes }; the numbers are whole, 0 or more."
+    "Use { kind: 'none' }, { kind: 'head', maxChars }, { kind: 'ends', maxChars } or { kind: 'middle', " +
+    'maxBytes, endBytes }; the numbers are whole, 0 or more.'
   const given = isObject(value) ? value : {}
   const fields = typeof given['kind'] === 'string' && Object.hasOwn(CLIPS, given['kind']) ? CLIPS[given['kind']] : null
   if (!fields) return ['clip must say its kind: none, head, ends or middle', hint]
@@ -109,17 +110,33 @@ const input = is('a string or bytes', 'Pass text or a Uint8Array.', (value) => {
 const labels = is('an object of strings', 'Pass { name: "value" }.', (value) => {
   return isObject(value) && Object.values(value).every(isText)
 })
-const size = is('true, or a size { cols, rows } of whole numbers from 1 to 10000', 'Pass true or { cols: 120, rows: 40 }.', (value) => {
-  return typeof value === 'boolean' || (isObject(value) && [value['cols'], value['rows']].every((n) => isWhole(n) && n >= 1 && n <= 10_000))
-}) // prettier-ignore
-const rules = is('a list of rules', 'Pass [{ program, subcommands, tools, feature, enabled }], or leave it out.', (value) => {
-  return Array.isArray(value) && value.every(isRule)
-}) // prettier-ignore
+const size = is(
+  'true, or a size { cols, rows } of whole numbers from 1 to 10000',
+  'Pass true or { cols: 120, rows: 40 }.',
+  (value) => {
+    return (
+      typeof value === 'boolean' ||
+      (isObject(value) && [value['cols'], value['rows']].every((n) => isWhole(n) && n >= 1 && n <= 10_000))
+    )
+  },
+)
+const rules = is(
+  'a list of rules',
+  'Pass [{ program, subcommands, tools, feature, enabled }], or leave it out.',
+  (value) => {
+    return Array.isArray(value) && value.every(isRule)
+  },
+)
 
 function isRule(value: unknown): value is AutomationRule {
   if (!isObject(value)) return false
   const { program, subcommands, tools, feature, enabled } = value
-  return typeof program === 'string' && isTextList(subcommands) && [tools, feature].every(isText) && typeof enabled === 'boolean' // prettier-ignore
+  return (
+    typeof program === 'string' &&
+    isTextList(subcommands) &&
+    [tools, feature].every(isText) &&
+    typeof enabled === 'boolean'
+  )
 }
 
 const nested =
@@ -127,12 +144,13 @@ const nested =
   (value, name) => {
     if (!isObject(value)) return [`${name} must be an object`, `Pass { ${Object.keys(rows).join(', ')} }.`]
     for (const [field, one] of Object.entries(value)) {
-      if (!Object.hasOwn(rows, field)) return [`unknown option ${name}.${field}`, `Known: ${Object.keys(rows).join(', ')}.`]
+      if (!Object.hasOwn(rows, field))
+        return [`unknown option ${name}.${field}`, `Known: ${Object.keys(rows).join(', ')}.`]
       const wrong = one === undefined ? null : (rows[field] as Check)(one, `${name}.${field}`)
       if (wrong) return wrong
     }
     return null
-  } // prettier-ignore
+  }
 
 /** What a Map or Headers holds is in no field of it: it would count for nothing. */
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -213,8 +231,12 @@ const requestRows = (limits: EngineLimits): Rows<Request> => ({
   session: text,
   limits: nested(KERNEL_LIMITS),
   sandbox,
-  outside: is('the reason, as a text', 'Say why it cannot be done in the sandbox.', (value) => typeof value === 'string' && value.trim() !== ''),
-}) // prettier-ignore
+  outside: is(
+    'the reason, as a text',
+    'Say why it cannot be done in the sandbox.',
+    (value) => typeof value === 'string' && value.trim() !== '',
+  ),
+})
 
 const rowsFor = new WeakMap<EngineLimits, Rows<Request>>()
 
@@ -242,8 +264,16 @@ export const READ_ROWS: Rows<ReadOptions> = {
 
 export const WAIT_ROWS: Rows<WaitOptions> = {
   exit: flag,
-  until: is('a regular expression', 'Pass a RegExp, or its text.', (value) => typeof value === 'string' || value instanceof RegExp),
-  port: is('a TCP port', 'Pass a whole number from 1 to 65535.', (value) => isWhole(value) && value > 0 && value < 65_536),
+  until: is(
+    'a regular expression',
+    'Pass a RegExp, or its text.',
+    (value) => typeof value === 'string' || value instanceof RegExp,
+  ),
+  port: is(
+    'a TCP port',
+    'Pass a whole number from 1 to 65535.',
+    (value) => isWhole(value) && value > 0 && value < 65_536,
+  ),
   idleMs: number,
   input: flag,
   file: is('the path of a file', 'Pass a path; relative ones count from the directory of the job.', isFilled),
@@ -251,7 +281,7 @@ export const WAIT_ROWS: Rows<WaitOptions> = {
   sinceStderr: number,
   timeoutMs: number,
   signal,
-} // prettier-ignore
+}
 
 export const KILL_ROWS: Rows<KillOptions> = {
   signal: is(
@@ -327,11 +357,24 @@ export const ENGINE_ROWS: Rows<EngineOptions> = {
   policy: object,
   protectedPaths: texts,
   automation: rules,
-  secretSources: is('a list of sources', 'Pass [{ lookup }], or leave it out.', (value) => Array.isArray(value) && value.every((one) => typeof (one as { lookup?: unknown } | null)?.lookup === 'function')),
-  askpass: is('a list of rules', 'Pass [{ program, prompt, secret }], or leave it out.', (value) => Array.isArray(value) && value.every(isObject)),
+  secretSources: is(
+    'a list of sources',
+    'Pass [{ lookup }], or leave it out.',
+    (value) =>
+      Array.isArray(value) && value.every((one) => typeof (one as { lookup?: unknown } | null)?.lookup === 'function'),
+  ),
+  askpass: is(
+    'a list of rules',
+    'Pass [{ program, prompt, secret }], or leave it out.',
+    (value) => Array.isArray(value) && value.every(isObject),
+  ),
   ask: func,
   limits: nested(LIMIT_ROWS),
-  audit: is('an audit sink', 'Pass { write(entry) { ... } }, or leave it out.', (value) => typeof (value as { write?: unknown } | null)?.write === 'function'),
+  audit: is(
+    'an audit sink',
+    'Pass { write(entry) { ... } }, or leave it out.',
+    (value) => typeof (value as { write?: unknown } | null)?.write === 'function',
+  ),
   persistSessions: flag,
   recordSessions: flag,
   door,
@@ -343,4 +386,4 @@ export const ENGINE_ROWS: Rows<EngineOptions> = {
   at: text,
   reach: nested(REACH_ROWS),
   runDir: directory,
-} // prettier-ignore
+}

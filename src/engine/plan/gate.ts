@@ -46,7 +46,10 @@ export async function passGate(plan: Plan, services: Services): Promise<Outcome 
 export function refusalOf(verdict: Verdict, command: string): Refusal {
   const shown = command.length > 300 ? `${command.slice(0, 300)}…` : command
   const reason = verdict.dangerous
-    ? `Command blocked for security reasons (dangerous pattern: ${verdict.rule ?? 'unknown'}): ${shown}. ${verdict.reason ?? ''}`.trim()
+    ? (
+        `Command blocked for security reasons (dangerous pattern: ${verdict.rule ?? 'unknown'}): ${shown}. ` +
+        `${verdict.reason ?? ''}`
+      ).trim()
     : (verdict.reason ?? 'Command blocked by policy.')
   return {
     rule: verdict.rule ?? 'policy',

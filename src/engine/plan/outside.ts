@@ -32,7 +32,8 @@ export function outsidePlan(plan: Plan, services: Services): Plan {
     rule: 'outside',
     reason: forbidden
       ? 'sandbox.outside is never: no command may run outside the sandbox'
-      : `it is to run OUTSIDE the sandbox, with all rights of the user. The reason given: ${JSON.stringify(outside)}. ${contents(plan, services)}${variables(plan, services)}`,
+      : 'it is to run OUTSIDE the sandbox, with all rights of the user. The reason given: ' +
+        `${JSON.stringify(outside)}. ${contents(plan, services)}${variables(plan, services)}`,
     guidance: 'Do it inside the sandbox, or tell the person what to run.',
   }
   return { ...plan, env, verdict, summary: { ...plan.summary, verdict } }

@@ -30,7 +30,10 @@ function overText({ limit, used }: OverLimit, limits: ResourceLimits | null): st
     case 'processes':
       return `Over its process limit: ${used} at once${of(String, allowed)} (processes).`
     case 'cpuSeconds':
-      return `Over its CPU limit: ${(used / 1_000).toFixed(1)} s used${of((value) => `${value} s`, allowed)} (cpuSeconds).`
+      return (
+        `Over its CPU limit: ${(used / 1_000).toFixed(1)} s used${of((value) => `${value} s`, allowed)} ` +
+        '(cpuSeconds).'
+      )
     default:
       return limit satisfies never
   }

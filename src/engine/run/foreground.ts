@@ -265,7 +265,10 @@ function freshScript(delivered: DeliveredCommand, statusFile: string | null, eng
   const head = scriptHead(delivered, engine)
   if (!statusFile) return `${head}${delivered.script}`
   // The stages' statuses go to a file of the engine, then the shell leaves with the status it had.
-  return `${head}${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); \\builtin printf '%s ' "\${__cerith_p[@]:1}" >${quoteWord(statusFile)}; } 2>/dev/null; \\builtin exit "\${__cerith_p[0]}"`
+  return (
+    `${head}${delivered.script}\n{ __cerith_p=("$?" "\${PIPESTATUS[@]}"); \\builtin printf '%s ' ` +
+    `"\${__cerith_p[@]:1}" >${quoteWord(statusFile)}; } 2>/dev/null; \\builtin exit "\${__cerith_p[0]}"`
+  )
 }
 
 function textOf(capture: Capture): string {
@@ -275,6 +278,8 @@ function textOf(capture: Capture): string {
 function leftoverNote(pids: readonly number[], held: boolean): Note {
   return {
     code: 'still-there',
-    text: `Still running in the background: ${shownProcesses(pids)}.${held ? ' It still holds the output.' : ''} It ends with the engine; use a background job to keep it.`,
+    text:
+      `Still running in the background: ${shownProcesses(pids)}.${held ? ' It still holds the output.' : ''} It ` +
+      'ends with the engine; use a background job to keep it.',
   }
 }

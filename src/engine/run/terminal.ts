@@ -152,9 +152,22 @@ async function supervise(
         ? waitingNote(waiting, record.id)
         : goesOnNote(reason, record.id, 'Read its output, type into it, wait for it or stop it by that id.')
       return runningOutcome({
-        stdout: '', stderr: '', output: text.text, truncated: text.truncated, omittedBytes: text.omittedBytes + follower.missed, outputFile: join(dir, 'output.log'), durationMs: Math.round(performance.now() - startedAt),
-        cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: record.id, session: plan.session, pipeStatus: null, notes: [note], waitingForInput: waiting ? { prompt: waiting.prompt } : null,
-      }) // prettier-ignore
+        stdout: '',
+        stderr: '',
+        output: text.text,
+        truncated: text.truncated,
+        omittedBytes: text.omittedBytes + follower.missed,
+        outputFile: join(dir, 'output.log'),
+        durationMs: Math.round(performance.now() - startedAt),
+        cwd: plan.cwd,
+        pid: ward.pid,
+        pgid: ward.pgid,
+        id: record.id,
+        session: plan.session,
+        pipeStatus: null,
+        notes: [note],
+        waitingForInput: waiting ? { prompt: waiting.prompt } : null,
+      })
     },
   })
   const life = {
@@ -212,7 +225,9 @@ async function supervise(
   if (leftovers.length > 0)
     notes.push({
       code: 'still-there',
-      text: `${run.stopped ? 'Could not end every process; still there' : 'Still running in the background'}: ${shownProcesses(leftovers)}. It ends with the engine.`,
+      text:
+        `${run.stopped ? 'Could not end every process; still there' : 'Still running in the background'}: ` +
+        `${shownProcesses(leftovers)}. It ends with the engine.`,
     })
   if (follower.missed > 0)
     notes.push({
@@ -221,9 +236,23 @@ async function supervise(
     })
   notes.push(...adviceFor({ end, plan, stderr: text.text, pipeStatus }))
   const outcome = endedOutcome({
-    end, stdout: '', stderr: '', output: text.text, truncated: text.truncated || follower.missed > 0, omittedBytes: text.omittedBytes + follower.missed, outputFile: out.spillPath, durationMs: Math.round(performance.now() - startedAt),
-    cwd: plan.cwd, pid: ward.pid, pgid: ward.pgid, id: null, session: plan.session, pipeStatus, notes, usage: exit.usage,
-  }) // prettier-ignore
+    end,
+    stdout: '',
+    stderr: '',
+    output: text.text,
+    truncated: text.truncated || follower.missed > 0,
+    omittedBytes: text.omittedBytes + follower.missed,
+    outputFile: out.spillPath,
+    durationMs: Math.round(performance.now() - startedAt),
+    cwd: plan.cwd,
+    pid: ward.pid,
+    pgid: ward.pgid,
+    id: null,
+    session: plan.session,
+    pipeStatus,
+    notes,
+    usage: exit.usage,
+  })
   const finished = extras.finish ? await extras.finish(outcome) : outcome
   // Its directory was for watchers; whatever it left behind still needs it.
   const clean = ward.gone.then(() => {

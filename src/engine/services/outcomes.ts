@@ -115,7 +115,9 @@ export function runningOutcome(running: Ran): Outcome {
 
 export const LOST_NOTE: Note = {
   code: 'lost',
-  text: 'The process that watched the command was destroyed from outside, and the command with it; how far it got is not known.',
+  text:
+    'The process that watched the command was destroyed from outside, and the command with it; how far it got is ' +
+    'not known.',
 }
 
 /** A command of which nothing more is known; by default because its watcher was gone before it said that it started. */
@@ -131,6 +133,8 @@ export function lostOutcome(
 
 /** Says what a reader of the stream lost because it was too slow. */
 export function withDrops(outcome: Outcome, droppedBytes: number): Outcome {
-  const text = `The reader of the stream was too slow: ${droppedBytes} bytes were dropped before it took them${outcome.outputFile === null ? '' : `; the output is in ${outcome.outputFile}`}.`
+  const text =
+    `The reader of the stream was too slow: ${droppedBytes} bytes were dropped before it took ` +
+    `them${outcome.outputFile === null ? '' : `; the output is in ${outcome.outputFile}`}.`
   return { ...outcome, droppedBytes, notes: [...outcome.notes, { code: 'output-lost', text }] }
 }

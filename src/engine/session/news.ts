@@ -26,7 +26,8 @@ export function firstNews(saved: string | null, found: ShellState | null, succee
 }
 
 const startedAgain = (how: 'killed' | 'ended'): string =>
-  `The server was ${how === 'killed' ? 'killed' : 'ended by its host'} and has been started again: this shell is new. Variables, functions, the directory and background commands of the earlier one are gone.`
+  `The server was ${how === 'killed' ? 'killed' : 'ended by its host'} and has been started again: this shell ` +
+  'is new. Variables, functions, the directory and background commands of the earlier one are gone.'
 
 /** Where it was made in a stricter sandbox, its functions and variables are code that would run here without it. */
 export function savedState(text: string | null, name: string, here: MadeIn | null): ShellState | null {

@@ -40,7 +40,9 @@ export async function runSessionOnTerminal(
   // Once: at the end of the command, or where it leaves the shell. After that the terminal's
   // own variables are not part of the state.
   const writeDown = `[[ \${__cerith_d-} ]] || { ${FORGET_TERMINAL}; ${dumpLeaving(marks, LAST_COMMAND)}; __cerith_d=1; }`
-  const leaving = `__cerith_q=("$?" "$_" "\${PIPESTATUS[@]}"); [[ \${${LAST}+x} ]] || ${LAST}=("\${__cerith_q[@]}"); ${writeDown}`
+  const leaving =
+    `__cerith_q=("$?" "$_" "\${PIPESTATUS[@]}"); [[ \${${LAST}+x} ]] || ${LAST}=("\${__cerith_q[@]}"); ` +
+    `${writeDown}`
   await runOnTerminal(plan, call, services, jobs, {
     restore: { code: `${code}\n\\builtin trap -- ${quoteWord(leaving)} EXIT\n`, notes },
     after: `{ ${writeDown}; } ${HUSHED}`,

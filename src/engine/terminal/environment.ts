@@ -8,10 +8,12 @@
  * what a terminal needs; an own choice stays.
  */
 export const KNOW_TERMINAL =
-  '__cerith_t="${TERM-}" __cerith_n="${NO_COLOR-}"; [[ $__cerith_t != dumb ]] || \\builtin export TERM=xterm-256color; \\builtin unset -v NO_COLOR LINES COLUMNS'
+  '__cerith_t="${TERM-}" __cerith_n="${NO_COLOR-}"; [[ $__cerith_t != dumb ]] || \\builtin export ' +
+  'TERM=xterm-256color; \\builtin unset -v NO_COLOR LINES COLUMNS'
 /** Before its state goes back. */
 export const FORGET_TERMINAL =
-  '[[ ${TERM-} != xterm-256color ]] || \\builtin export TERM="$__cerith_t"; [[ -z $__cerith_n || ${NO_COLOR+x} ]] || \\builtin export NO_COLOR="$__cerith_n"; \\builtin unset -v LINES COLUMNS'
+  '[[ ${TERM-} != xterm-256color ]] || \\builtin export TERM="$__cerith_t"; [[ -z $__cerith_n || ${NO_COLOR+x} ' +
+  ']] || \\builtin export NO_COLOR="$__cerith_n"; \\builtin unset -v LINES COLUMNS'
 
 /** `given` is what the caller asked for: it always wins. */
 export function terminalEnvironment(

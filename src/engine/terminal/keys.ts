@@ -132,6 +132,7 @@ const KNOWN: ReadonlySet<string> = new Set([
 function unknownKey(name: unknown): ShellError {
   return badRequest(
     `Bad request: no such key: ${JSON.stringify(String(name).slice(0, 40))}`,
-    'Keys are named like enter, tab, escape, up, pagedown, F5, C-c, M-x, S-tab, or are one character; send words as text.',
+    'Keys are named like enter, tab, escape, up, pagedown, F5, C-c, M-x, S-tab, or are one character; send ' +
+      'words as text.',
   )
 }

@@ -29,7 +29,9 @@ export function withAfterwards(
     stagesFile === null ? '\\builtin :' : `\\builtin printf '%s ' "\${${LAST}[@]:2}" >${quoteWord(stagesFile)}`
   return {
     ...delivered,
-    script: `${delivered.script}\n{ ${LAST}=("$?" "$_" "\${PIPESTATUS[@]}"); ${save}; } 2</dev/null\n${after}\n\\builtin exit "\${${LAST}[0]}"`,
+    script:
+      `${delivered.script}\n{ ${LAST}=("$?" "$_" "\${PIPESTATUS[@]}"); ${save}; } 2</dev/null\n` +
+      `${after}\n\\builtin exit "\${${LAST}[0]}"`,
   }
 }
 

@@ -46,8 +46,10 @@ function called(argv: readonly string[]): [string, ...string[]] {
 
 function finding(rule: AutomationRule, invocation: string): Finding {
   const reason = rule.enabled
-    ? `Do not run '${invocation}' in a shell: use the built-in tools instead (${rule.tools}). A second ${rule.program} process has no way to sign in here and would fail.`
-    : `'${invocation}' cannot run in a shell, and its built-in tools (${rule.tools}) are switched off. Enable the ${rule.feature} feature in Settings to use them.`
+    ? `Do not run '${invocation}' in a shell: use the built-in tools instead (${rule.tools}). A second ` +
+      `${rule.program} process has no way to sign in here and would fail.`
+    : `'${invocation}' cannot run in a shell, and its built-in tools (${rule.tools}) are switched off. Enable ` +
+      `the ${rule.feature} feature in Settings to use them.`
   return {
     decision: 'deny',
     rule: 'own-automation',

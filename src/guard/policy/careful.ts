@@ -14,15 +14,20 @@ export interface Doubt {
 }
 
 const NETWORK = nameSet(
-  'curl wget aria2c http https xh ssh mosh scp sftp ftp lftp telnet nc ncat netcat socat nmap ping traceroute dig nslookup host whois rclone aws gcloud az gh glab heroku vercel netlify fly flyctl kubectl helm terraform ansible vagrant doctl s3cmd gsutil mail sendmail mutt tailscale ngrok cloudflared',
+  'curl wget aria2c http https xh ssh mosh scp sftp ftp lftp telnet nc ncat netcat socat nmap ping traceroute ' +
+    'dig nslookup host whois rclone aws gcloud az gh glab heroku vercel netlify fly flyctl kubectl helm ' +
+    'terraform ansible vagrant doctl s3cmd gsutil mail sendmail mutt tailscale ngrok cloudflared',
 )
 const PRIVILEGE = nameSet('sudo doas su pkexec runuser run0 chroot unshare nsenter setpriv capsh systemd-run')
 const MACHINE = nameSet(
-  'systemctl service mount umount modprobe insmod rmmod sysctl useradd usermod userdel groupadd passwd chsh crontab at batch iptables nft ufw ip ifconfig nmcli swapon swapoff losetup hostnamectl timedatectl loginctl update-alternatives kill killall pkill',
+  'systemctl service mount umount modprobe insmod rmmod sysctl useradd usermod userdel groupadd passwd chsh ' +
+    'crontab at batch iptables nft ufw ip ifconfig nmcli swapon swapoff losetup hostnamectl timedatectl loginctl ' +
+    'update-alternatives kill killall pkill',
 )
 const DOWNLOADS = nameSet('npx bunx pnpx uvx pipx')
 const PACKAGE_MANAGERS = nameSet(
-  'apt apt-get aptitude dpkg dnf yum microdnf zypper pacman apk emerge snap flatpak nix-env nix brew port choco winget opkg',
+  'apt apt-get aptitude dpkg dnf yum microdnf zypper pacman apk emerge snap flatpak nix-env nix brew port ' +
+    'choco winget opkg',
 )
 
 /** The first word of a package manager that changes nothing. */
@@ -84,13 +89,25 @@ const LOSES = new Map<string, RegExp>(
 
 /** Programs of everyday work inside a project. */
 const PROJECT_TOOLS = nameSet(
-  'git npm yarn pnpm bun node deno python python3 pip pip3 pytest tox nox ruff black mypy pyright flake8 isort poetry uv pipenv conda ruby bundle rake rspec perl php composer phpunit lua go gofmt golangci-lint cargo rustc rustfmt java javac mvn gradle gradlew kotlinc scala sbt dotnet swift make gmake cmake ctest ninja meson bazel gcc g++ cc c++ clang clang++ clang-format ld ar nm objdump strip tsc tsx ts-node eslint oxlint prettier biome jest vitest mocha ava playwright cypress vite webpack rollup esbuild next nuxt turbo nx lerna rimraf docker podman docker-compose sqlite3 psql mysql redis-cli just task mise asdf direnv pre-commit shellcheck shfmt hadolint protoc buf jq yq terraform-docs mkdir rmdir rm cp mv ln touch truncate chmod chown chgrp tee install dd split patch tar zip unzip gzip gunzip bzip2 xz zstd rsync sponge ed vim vi nano emacs code rg fd parallel openssl gpg ssh-keygen mktemp mkfifo trash shred',
+  'git npm yarn pnpm bun node deno python python3 pip pip3 pytest tox nox ruff black mypy pyright flake8 isort ' +
+    'poetry uv pipenv conda ruby bundle rake rspec perl php composer phpunit lua go gofmt golangci-lint cargo ' +
+    'rustc rustfmt java javac mvn gradle gradlew kotlinc scala sbt dotnet swift make gmake cmake ctest ninja ' +
+    'meson bazel gcc g++ cc c++ clang clang++ clang-format ld ar nm objdump strip tsc tsx ts-node eslint oxlint ' +
+    'prettier biome jest vitest mocha ava playwright cypress vite webpack rollup esbuild next nuxt turbo nx ' +
+    'lerna rimraf docker podman docker-compose sqlite3 psql mysql redis-cli just task mise asdf direnv ' +
+    'pre-commit shellcheck shfmt hadolint protoc buf jq yq terraform-docs mkdir rmdir rm cp mv ln touch truncate ' +
+    'chmod chown chgrp tee install dd split patch tar zip unzip gzip gunzip bzip2 xz zstd rsync sponge ed vim vi ' +
+    'nano emacs code rg fd parallel openssl gpg ssh-keygen mktemp mkfifo trash shred',
 )
 const TRANSPARENT = nameSet(
-  'env timeout nice ionice nohup stdbuf setsid time command builtin exec xargs flock watch script chrt taskset strace ltrace gdb valgrind hyperfine entr parallel unbuffer busybox toybox fakeroot faketime bwrap tini dumb-init tmux screen retry chronic',
+  'env timeout nice ionice nohup stdbuf setsid time command builtin exec xargs flock watch script chrt taskset ' +
+    'strace ltrace gdb valgrind hyperfine entr parallel unbuffer busybox toybox fakeroot faketime bwrap tini ' +
+    'dumb-init tmux screen retry chronic',
 )
 const BUILTINS = nameSet(
-  'cd pushd popd export declare typeset local readonly unset read mapfile readarray set shift alias unalias trap eval . source return exit break continue printf hash history complete compgen bind : true false test [ shopt let wait disown umask ulimit getopts jobs fg bg times type dirs logout caller enable help echo pwd',
+  'cd pushd popd export declare typeset local readonly unset read mapfile readarray set shift alias unalias ' +
+    'trap eval . source return exit break continue printf hash history complete compgen bind : true false test [ ' +
+    'shopt let wait disown umask ulimit getopts jobs fg bg times type dirs logout caller enable help echo pwd',
 )
 
 const DOUBTS = {

@@ -85,7 +85,17 @@ const oneFile: Check = (args) => args.filter((word) => !word.startsWith('-')).le
 const READERS: Readonly<Record<string, Check>> = {
   ...table(
     nameList(
-      'ls dir vdir cat tac head tail wc grep egrep fgrep zgrep cut tr paste join column comm cmp diff colordiff sdiff nl fold fmt expand unexpand rev stat file du df tree pwd echo printf true false test [ : cd pushd popd dirs which type whereis whoami id groups uname arch nproc uptime free vmstat iostat lscpu lsblk lsusb lspci lsmod lsof ps pstree pgrep pidof printenv locale locate basename dirname realpath readlink seq sleep md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum od hexdump strings look tsort numfmt factor expr bc cal jobs wait history help man apropos whatis info ss netstat getent getconf last lastlog who w users finger tput stty tty zcat bzcat xzcat zstdcat zless zipinfo exiftool identify jq gron cloc tokei scc nvidia-smi bat less more return exit break continue shift read mapfile readarray set unset export declare typeset local readonly shopt getopts umask ulimit let eval trap . source alias unalias hash times logname blkid findmnt tldr ldd nm objdump readelf size pyflakes base32 base64 iconv',
+      'ls dir vdir cat tac head tail wc grep egrep fgrep zgrep cut tr paste join column comm cmp diff ' +
+        'colordiff sdiff nl fold fmt expand unexpand rev stat file du df tree pwd echo printf true false test [ ' +
+        ': cd pushd popd dirs which type whereis whoami id groups uname arch nproc uptime free vmstat iostat ' +
+        'lscpu lsblk lsusb lspci lsmod lsof ps pstree pgrep pidof printenv locale locate basename dirname ' +
+        'realpath readlink seq sleep md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum od ' +
+        'hexdump strings look tsort numfmt factor expr bc cal jobs wait history help man apropos whatis info ss ' +
+        'netstat getent getconf last lastlog who w users finger tput stty tty zcat bzcat xzcat zstdcat zless ' +
+        'zipinfo exiftool identify jq gron cloc tokei scc nvidia-smi bat less more return exit break continue ' +
+        'shift read mapfile readarray set unset export declare typeset local readonly shopt getopts umask ulimit ' +
+        'let eval trap . source alias unalias hash times logname blkid findmnt tldr ldd nm objdump readelf size ' +
+        'pyflakes base32 base64 iconv',
     ),
     always,
   ),

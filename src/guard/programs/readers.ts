@@ -125,7 +125,9 @@ const xargs: OnlyReads = ([first, ...words]) => {
 const BY_NAME: Readonly<Record<string, OnlyReads>> = {
   ...table(
     nameList(
-      ': true false echo pwd cat tac head tail cut tr rev nl fold seq grep egrep fgrep ls du stat id whoami dirname basename realpath readlink which wc diff cmp comm file df md5sum sha1sum sha256sum date uname sleep paste od',
+      ': true false echo pwd cat tac head tail cut tr rev nl fold seq grep egrep fgrep ls du stat id whoami ' +
+        'dirname basename realpath readlink which wc diff cmp comm file df md5sum sha1sum sha256sum date uname ' +
+        'sleep paste od',
     ),
     always,
   ),

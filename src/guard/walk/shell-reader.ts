@@ -24,13 +24,15 @@ import type {
 const HARMLESS = nameSet(': [ caller echo false help printf pwd test times true type')
 /** Builtins that change the shell, but after which no word means something else. */
 const CLEAR = nameSet(
-  'bg break cd continue declare dirs disown exit export fg getopts hash jobs kill let local logout popd pushd read readonly return set shift suspend typeset ulimit umask unset wait',
+  'bg break cd continue declare dirs disown exit export fg getopts hash jobs kill let local logout popd pushd ' +
+    'read readonly return set shift suspend typeset ulimit umask unset wait',
 )
 export const BUILTINS = new Set([
   ...HARMLESS,
   ...CLEAR,
   ...nameSet(
-    '. alias bind builtin command compgen complete compopt enable eval exec fc history mapfile readarray shopt source trap unalias',
+    '. alias bind builtin command compgen complete compopt enable eval exec fc history mapfile readarray shopt ' +
+      'source trap unalias',
   ),
 ])
 const NUMBER = /^-?\d+$/

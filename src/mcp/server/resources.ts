@@ -43,7 +43,9 @@ export function serveResources(server: Server, client: Client): void {
         uriTemplate: 'shell://{id}/output{?since,max_bytes,stream,filter,tail}',
         name: 'shell-output',
         title: 'Output of a shell',
-        description: `What a shell printed, from byte \`since\` on, at most \`max_bytes\` (default ${DEFAULT_BYTES}). _meta has the cursor to go on from.`,
+        description:
+          `What a shell printed, from byte \`since\` on, at most \`max_bytes\` (default ${DEFAULT_BYTES}). _meta ` +
+          'has the cursor to go on from.',
         mimeType: 'text/plain',
       },
     ],

@@ -34,9 +34,12 @@ export function shellFacts(engine: Engine, settings: Settings): ShellFacts {
 export function instructionsFor({ version, cwd, place, secrets }: ShellFacts, settings: Settings): string {
   const session = settings.tools.session ?? 'main'
   return [
-    `Shell ${place === null ? 'on this machine' : `at ${place}`}: bash ${version} on ${place === null ? process.platform : 'linux'}. Directory: ${cwd}. Default session: ${session}.`,
-    `A command still running after ${settings.yieldMs / 1_000} s is NOT killed: it goes on with an id, and that id stays valid after its end.`,
-    'Wait on the server (wait_ms, until) instead of polling. Background shells end with this server unless they were started detached.',
+    `Shell ${place === null ? 'on this machine' : `at ${place}`}: bash ${version} on ` +
+      `${place === null ? process.platform : 'linux'}. Directory: ${cwd}. Default session: ${session}.`,
+    `A command still running after ${settings.yieldMs / 1_000} s is NOT killed: it goes on with an id, and ` +
+      'that id stays valid after its end.',
+    'Wait on the server (wait_ms, until) instead of polling. Background shells end with this server unless ' +
+      'they were started detached.',
     'Output of a shell is also the resource shell://ID/output.',
     secretWords(secrets),
   ]

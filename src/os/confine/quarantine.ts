@@ -37,7 +37,8 @@ const LONG_LIST = 500
 const BEYOND_ASCII = /[^\0-\x7f]/
 
 const BEYOND =
-  'commands made more directories than are looked into for repositories, so `git` in one of the others may run what they put there'
+  'commands made more directories than are looked into for repositories, so `git` in one of the others may run ' +
+  'what they put there'
 
 /** Between commands, and during long ones, what sessions and jobs left running is looked after this often. */
 const LOOK_MS = 2_000

@@ -84,7 +84,8 @@ export class NestedRepositories {
         at.paths.add(path)
         this.#note(join(root, path, '.git'))
         const why =
-          'it was entered in the index as a repository of its own: `git status` outside runs what its configuration says'
+          'it was entered in the index as a repository of its own: `git status` outside runs what its ' +
+          'configuration says'
         found.push({ dot: directoryOf(join(root, path, '.git')), path: join(root, path), why })
       }
     }

@@ -23,8 +23,10 @@ export function tryRefusal(error: ShellError, { dir, record }: TryFolder): Shell
   const held = holderOf(dir, mounts)
   const lower = record.roots.map(({ path }) => `${path} (${holderOf(path, mounts)?.type ?? 'unknown'})`).join(', ')
   return unavailable(
-    `No try could be laid over ${lower} ${failure.step}: ${failure.errno}: its layer is on ${held?.type ?? 'an unknown file system'} (${held?.place ?? dir})`,
-    `${dir} needs a file system with extended attributes that can be the upper layer of an overlay (ext4, xfs, btrfs, tmpfs; not NFS, FUSE or another overlay): set CERITH_HOME to one. Nothing was started.`,
+    `No try could be laid over ${lower} ${failure.step}: ${failure.errno}: its layer is on ` +
+      `${held?.type ?? 'an unknown file system'} (${held?.place ?? dir})`,
+    `${dir} needs a file system with extended attributes that can be the upper layer of an overlay (ext4, xfs, ` +
+      'btrfs, tmpfs; not NFS, FUSE or another overlay): set CERITH_HOME to one. Nothing was started.',
   )
 }
 

@@ -78,7 +78,8 @@ function removeAbandoned(path: string, options: LockOptions): boolean {
     mkdirSync(guard)
   } catch {
     const made = statSync(guard, { throwIfNoEntry: false })
-    if (made && Math.abs(Date.now() - made.mtimeMs) > 5_000) attempt(() => rmdirSync(guard)) // The process that was removing died too.
+    // The process that was removing died too.
+    if (made && Math.abs(Date.now() - made.mtimeMs) > 5_000) attempt(() => rmdirSync(guard))
     return false
   }
   try {

@@ -32,7 +32,9 @@ export function findStateDirectory(env: NodeJS.ProcessEnv = process.env): { path
   const path = join(tmpdir(), `cerith-${process.getuid?.() ?? 'user'}`)
   return {
     path,
-    problem: `${why}; state is kept in ${path}, which does not outlive the machine. Set CERITH_HOME to a directory of your own.`,
+    problem:
+      `${why}; state is kept in ${path}, which does not outlive the machine. Set CERITH_HOME to a directory of ` +
+      'your own.',
   }
 }
 

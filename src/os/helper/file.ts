@@ -19,7 +19,9 @@ export function whyNoHelper(env: NodeJS.ProcessEnv = process.env): { readonly wh
   if (!file)
     return {
       what: 'not there',
-      fix: 'Install a C compiler and run `npm run build`, or use the published package, which brings the helper for Linux.',
+      fix:
+        'Install a C compiler and run `npm run build`, or use the published package, which brings the helper for ' +
+        'Linux.',
     }
   if ((file.mode & 0o111) === 0) return { what: `${path} may not be executed`, fix: `Run \`chmod +x ${path}\`.` }
   return {

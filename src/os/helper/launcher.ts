@@ -236,7 +236,8 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
   if (what.startsWith('sandbox'))
     return new ShellError(
       'SANDBOX_UNAVAILABLE',
-      `The command could not enter its sandbox, so it was not started (${what.replace(/^sandbox:? ?/, '') || 'walls'}: ${errno})`,
+      'The command could not enter its sandbox, so it was not started ' +
+        `(${what.replace(/^sandbox:? ?/, '') || 'walls'}: ${errno})`,
       'Try again; `cerith doctor` builds a sandbox and says what this machine lacks.',
       { cause: what === 'sandbox: room is gone' ? ROOM_GONE : what },
     )
@@ -244,7 +245,8 @@ export function startError(errno: string, what: string, spec: LaunchSpec): Shell
     return new ShellError(
       'PTY_UNAVAILABLE',
       `No terminal could be made (${errno})`,
-      'Terminals need the native helper: install a C compiler and run `npm run build`, or use a package with a prebuilt helper; see `cerith doctor`. Everything else works without.',
+      'Terminals need the native helper: install a C compiler and run `npm run build`, or use a package with a ' +
+        'prebuilt helper; see `cerith doctor`. Everything else works without.',
     )
   if (what === 'exec')
     return new ShellError(
@@ -279,7 +281,8 @@ export const STOPPED_NOTE =
 
 /** What a kill on the lower tier cannot promise; said with the result. */
 export const PLAIN_TIER_CAVEAT =
-  'This machine runs cerith without its native helper: a daemon that dropped everything it inherited may have escaped the kill.'
+  'This machine runs cerith without its native helper: a daemon that dropped everything it inherited may have ' +
+  'escaped the kill.'
 
 /** What to do about a system error at a start. */
 export function startHint(errno: string): string {

@@ -24,7 +24,8 @@ export function checkRuntime(versions: Readonly<Record<string, string | undefine
     throw new ShellError(
       'SPAWN_FAILED',
       `cerith needs Node 20.19 or newer; this is ${name} ${versions[key]}`,
-      `Start the program with node, or run commands through \`cerith run\` or \`cerith mcp\`, which are started by Node.`,
+      `Start the program with node, or run commands through \`cerith run\` or \`cerith mcp\`, which are ` +
+        'started by Node.',
     )
   }
 }

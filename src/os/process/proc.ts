@@ -25,7 +25,9 @@ export const hasProc: boolean = existsSync('/proc/self/stat')
 /** What is said where a Linux without /proc was met, by every door and by the doctor. */
 export const NO_PROC = {
   what: '/proc is not mounted',
-  fix: 'Mount it (`mount -t proc proc /proc`, or start the container with it): commands are given their pipes, found and ended through it.',
+  fix:
+    'Mount it (`mount -t proc proc /proc`, or start the container with it): commands are given their pipes, ' +
+    'found and ended through it.',
 } as const
 
 /** Without /proc nothing works on Linux; elsewhere there is none, and groups and signals do. */

@@ -64,7 +64,9 @@ export async function findBash(
     throw new ShellError(
       'SHELL_NOT_FOUND',
       `${old.join(', ')}: cerith needs bash 4.4 or newer`,
-      `Install a newer one (${process.platform === 'darwin' ? '`brew install bash`' : 'with the package manager'}) and put it on PATH, or name it as \`bash\` in the configuration or in createEngine.`,
+      'Install a newer one ' +
+        `(${process.platform === 'darwin' ? '`brew install bash`' : 'with the package manager'}) and put it on ` +
+        `PATH, or name it as \`bash\` in the configuration or in createEngine.`,
     )
   throw new ShellError(
     'SHELL_NOT_FOUND',

@@ -178,7 +178,10 @@ function whyNot({ program, trust }: Tool, cwd: string, error: Error | null, stde
   if (code === 'ENOENT') return `${program} is switched on (env.${program}), but it is not installed or not on PATH.`
   if (killed) return `${program} did not answer within ${LIMIT_MS / 1_000} s in ${cwd}; its variables are missing.`
   if (/is blocked|not trusted/i.test(stderr))
-    return `${program} does not trust what is set up in ${cwd}, so its variables are missing. The person can allow it: ${trust}.`
+    return (
+      `${program} does not trust what is set up in ${cwd}, so its variables are missing. The person can allow ` +
+      `it: ${trust}.`
+    )
   const said = stderr.trim().split('\n').at(-1)?.slice(0, 200) ?? ''
   return `${program} failed in ${cwd}${said === '' ? '' : `: ${said}`}; its variables are missing.`
 }

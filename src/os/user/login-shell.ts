@@ -73,9 +73,22 @@ function shellOf(env: Readonly<Record<string, string | undefined>>): string {
 }
 
 const START_FILES = [
-  '.bash_profile', '.bash_login', '.profile', '.bashrc', '.bash_aliases', '.zshenv', '.zprofile', '.zshrc', '.zlogin',
-  '.config/fish/config.fish', '/etc/profile', '/etc/bash.bashrc', '/etc/bashrc', '/etc/zsh/zshrc', '/etc/zshrc',
-] // prettier-ignore
+  '.bash_profile',
+  '.bash_login',
+  '.profile',
+  '.bashrc',
+  '.bash_aliases',
+  '.zshenv',
+  '.zprofile',
+  '.zshrc',
+  '.zlogin',
+  '.config/fish/config.fish',
+  '/etc/profile',
+  '/etc/bash.bashrc',
+  '/etc/bashrc',
+  '/etc/zsh/zshrc',
+  '/etc/zshrc',
+]
 
 function filesOf(home: string): string {
   return START_FILES.map((name) => (name.startsWith('/') ? name : join(home, name)))
@@ -109,7 +122,8 @@ async function take(
     notes.push(
       attempt.failed === 'time'
         ? `${shell} ${flags.join(' ')} did not come to its prompt within ${LIMIT_MS / 1_000} s.`
-        : `${shell} ${flags.join(' ')} never came to its prompt: a start-up file leaves it or replaces it (exit, exec).`,
+        : `${shell} ${flags.join(' ')} never came to its prompt: a start-up file leaves it or replaces it (exit, ` +
+            'exec).',
     )
     if (attempt.failed === 'time') break
   }
@@ -202,7 +216,9 @@ const SCRIPTS: Readonly<Record<string, string>> = {
     `\\builtin ${mark('end')}`,
   ),
   zsh: into(VARIABLES, mark('functions'), mark('aliases'), 'alias -L', mark('end')),
-  fish: `begin; command env -0; ${mark('functions')}; ${mark('aliases')}; ${mark('end')}; end >$CERITH_LOGIN_DUMP 2>/dev/null </dev/null`,
+  fish:
+    `begin; command env -0; ${mark('functions')}; ${mark('aliases')}; ${mark('end')}; end >$CERITH_LOGIN_DUMP ` +
+    '2>/dev/null </dev/null',
 }
 const ENV_ONLY = into(VARIABLES, mark('functions'), mark('aliases'), mark('end'))
 

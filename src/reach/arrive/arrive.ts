@@ -169,7 +169,8 @@ async function unanswered(client: Client, ms: number, noise: () => string): Prom
   const why =
     came.length > 0
       ? `no answer within ${ms / 1_000} s, but this`
-      : `no answer within ${ms / 1_000} s, and nothing else: the network is silent, or a profile there reads the input ` +
+      : `no answer within ${ms / 1_000} s, and nothing else: the network is silent, or a profile there reads the ` +
+        'input ' +
         'or starts another shell'
   return { code: null, signal: null, stderr: [why, ...came].join('\n') }
 }

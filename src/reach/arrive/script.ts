@@ -163,7 +163,9 @@ const START_HERE = `umask "$um"
  * The batch job's stdin is not the link: it reads the words and the key from files in $R, and
  * the engine removes the key at once. The pid of an engine before it would say that this one has ended.
  */
-const START_BATCH = `own "$R"; rm -f "$R/pid"; printf '%s\\n' "$k" >"$R/key" && for w; do printf '%s\\n' "$w"; done >"$R/start.new" && mv "$R/start.new" "$R/start"`
+const START_BATCH =
+  `own "$R"; rm -f "$R/pid"; printf '%s\\n' "$k" >"$R/key" && for w; do printf '%s\\n' "$w"; done ` +
+  '>"$R/start.new" && mv "$R/start.new" "$R/start"'
 
 /**
  * What the batch job runs: it waits for the words that the first link writes and starts the engine, and another one

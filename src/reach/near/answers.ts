@@ -98,7 +98,8 @@ export class Answers {
       throw new ShellError(
         'SECRET_REFUSED',
         `The secret ${name} may not be used on ${url}: it is not bound to that place`,
-        `Allow it there with reach.secrets, e.g. --set reach.secrets=${name}${open === '' ? '' : `, or once with: cerith approve ${open}`}.`,
+        'Allow it there with reach.secrets, e.g. --set ' +
+          `reach.secrets=${name}${open === '' ? '' : `, or once with: cerith approve ${open}`}.`,
       )
     return Buffer.from(value).toString('base64')
   }

@@ -166,8 +166,13 @@ export async function createNearEngine(settings: NearSettings): Promise<Engine> 
     if (!FAR_KINDS.includes(entry.kind)) return
     const by = entry.by === undefined ? {} : { by: `${url} says ${entry.by}` }
     options.audit?.write({
-      ...entry, ...by, at: Date.now(), engine: id, door: options.door ?? 'library', place: url,
-    }) // prettier-ignore
+      ...entry,
+      ...by,
+      at: Date.now(),
+      engine: id,
+      door: options.door ?? 'library',
+      place: url,
+    })
   }
 
   const begin: JobWire['begin'] = (...about) => {

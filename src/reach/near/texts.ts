@@ -9,7 +9,8 @@ export function notStartedError(
   if (error) return new ShellError(error.code, `${why}. The call was not started there.`, error.hint)
   return new ShellError(
     'LINK_DOWN',
-    `The connection to ${url} is down (for ${duration(downMs)}${why ? `: ${why}` : ''}). The call was not started there.`,
+    `The connection to ${url} is down (for ${duration(downMs)}${why ? `: ${why}` : ''}). The call was not ` +
+      'started there.',
     'Nothing has run. Try again later, or tell the person.',
   )
 }
@@ -42,7 +43,10 @@ export function mayRunText(url: string, downMs: number, call: string): string {
 }
 
 export function engineGoneText(url: string, why: string): string {
-  return `The command on ${url} was lost: ${why}. It may have run in part; look at what it left before you run it again.`
+  return (
+    `The command on ${url} was lost: ${why}. It may have run in part; look at what it left before you run it ` +
+    'again.'
+  )
 }
 
 /** `isKept`: an engine there that ends in order keeps its sessions for the next one; one that is killed does not. */
@@ -77,7 +81,10 @@ export function recoveredText(call: string, command: string, outcome: Outcome): 
   const said = (outcome.output ?? outcome.stdout + outcome.stderr).trimEnd().slice(-300)
   const how = outcome.exitCode === null ? outcome.status : `${outcome.status}, exit code ${outcome.exitCode}`
   const shown = command.length > 80 ? `${command.slice(0, 80)}…` : command
-  return `${call} (\`${shown}\`), which a cut link had kept from you, has ended: ${how}.${said ? ` It last said: ${said}` : ''}`
+  return (
+    `${call} (\`${shown}\`), which a cut link had kept from you, has ended: ` +
+    `${how}.${said ? ` It last said: ${said}` : ''}`
+  )
 }
 
 /** A place can say anything; what is not built like an outcome is none. */

@@ -41,6 +41,8 @@ export function sshStep(address: Address): Step {
       ],
       [/could not resolve hostname/i, 'retry'],
     ]),
-    hint: `Try it by hand; it must print works without a question (a known host key, ssh-add for a passphrase): ssh ${words.filter((word) => word !== '--').join(' ')} echo works`,
+    hint:
+      'Try it by hand; it must print works without a question (a known host key, ssh-add for a passphrase): ssh ' +
+      `${words.filter((word) => word !== '--').join(' ')} echo works`,
   }
 }

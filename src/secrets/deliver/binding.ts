@@ -61,7 +61,10 @@ export function bindingPrelude(bindings: readonly Binding[], from: string): stri
   const reads = `if [[ \${LC_ALL+set} && \${LC_ALL@a} == *r* ]]; then ${slow.join(' && ')}; else ${fast.join(' && ')}; fi`
   const source = isNumber ? `<&${from}` : `<${from}`
   const close = isNumber ? ` && \\exec ${from}<&-` : ''
-  return `{ ${reads} && \\builtin export -n ${names}; } ${source} 2>/dev/null${close} || { \\builtin printf '%s\\n' 'cerith: the secret values did not arrive' >&2; \\builtin false; }`
+  return (
+    `{ ${reads} && \\builtin export -n ${names}; } ${source} 2>/dev/null${close} || { \\builtin printf '%s\\n' ` +
+    `'cerith: the secret values did not arrive' >&2; \\builtin false; }`
+  )
 }
 
 /** Bash code that takes the variables away again, and says nothing whatever the shell's options are. */

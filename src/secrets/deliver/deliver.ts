@@ -289,7 +289,10 @@ function integerGuard(assigned: Judgement['assigned'], variableOf: (token: Token
   if (checks.length === 0) return ''
   // nounset would make the questions themselves an error.
   const flags = '__cerith_flags'
-  return `{ ${flags}=$-; \\builtin set +u; ${checks.join('; ')}; if [[ $${flags} == *u* ]]; then \\builtin set -u; fi; \\builtin unset -v ${flags}; } 2>/dev/null; `
+  return (
+    `{ ${flags}=$-; \\builtin set +u; ${checks.join('; ')}; if [[ $${flags} == *u* ]]; then \\builtin set -u; ` +
+    `fi; \\builtin unset -v ${flags}; } 2>/dev/null; `
+  )
 }
 
 function isPlainNumber(value: Uint8Array | undefined): boolean {

@@ -6,17 +6,23 @@ export const REFUSALS: Readonly<
 > = {
   code: {
     reason:
-      'stands inside code that is read a second time (the script of another interpreter, eval, trap, a remote command), where its value would become syntax.',
-    hint: `Pass it as data: bash -c 'use "$1"' _ {{secret:NAME}}, or python3 -c 'import os; os.environ["TOKEN"]' with TOKEN={{secret:NAME}} in front of the command, or feed it on standard input.`,
+      'stands inside code that is read a second time (the script of another interpreter, eval, trap, a remote ' +
+      'command), where its value would become syntax.',
+    hint:
+      `Pass it as data: bash -c 'use "$1"' _ {{secret:NAME}}, or python3 -c 'import os; os.environ["TOKEN"]' ` +
+      'with TOKEN={{secret:NAME}} in front of the command, or feed it on standard input.',
   },
   flow: {
     reason:
-      'would be run as code: the command hands its value to a shell, an interpreter, eval, a prompt or a script that it starts.',
+      'would be run as code: the command hands its value to a shell, an interpreter, eval, a prompt or a ' +
+      'script that it starts.',
     hint: 'Use the value as an argument, in a variable or on the standard input of a program that treats it as data.',
   },
   'stdin-code': {
     reason: 'would be fed to an interpreter that reads its standard input as code.',
-    hint: `Give the interpreter its script by file or option, and the value as an argument or as NAME={{secret:NAME}} in front of the command.`,
+    hint:
+      'Give the interpreter its script by file or option, and the value as an argument or as ' +
+      'NAME={{secret:NAME}} in front of the command.',
   },
   name: {
     reason:
@@ -49,7 +55,8 @@ export const REFUSALS: Readonly<
   },
   number: {
     reason:
-      'stands in arithmetic (also a subscript or an integer variable), where bash evaluates text as an expression; its value is not a plain decimal number.',
+      'stands in arithmetic (also a subscript or an integer variable), where bash evaluates text as an ' +
+      'expression; its value is not a plain decimal number.',
     hint: 'Compare it as text ([[ $a == $b ]]) or use it outside of arithmetic.',
   },
   nul: {

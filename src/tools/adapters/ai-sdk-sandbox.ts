@@ -85,7 +85,9 @@ export function aiSdkSandbox(engine: Engine, options: { readonly timeoutMs?: num
   }
 
   return {
-    description: `bash ${engine.shell.version} on ${process.platform}, working directory ${engine.cwd}. Commands run in a fresh shell without stdin.`,
+    description:
+      `bash ${engine.shell.version} on ${process.platform}, working directory ${engine.cwd}. Commands run in a ` +
+      'fresh shell without stdin.',
     run: async (command) => {
       const outcome = await engine.run({ ...request(command), ansi: 'strip', timeoutMs: options.timeoutMs })
       const remark = outcome.status === 'completed' || outcome.status === 'failed' ? '' : `${reasonOf(outcome)}\n`

@@ -25,7 +25,8 @@ const bash = defineTool({
   ...RUNS,
   name: 'bash',
   describe: ({ shell, timeouts }) =>
-    `Run commands in a persistent ${shell} session. A command is ended after ${timeouts.defaultMs} ms; the session is NOT lost by that. No stdin. For what must run on, append & and redirect its output to a file.`,
+    `Run commands in a persistent ${shell} session. A command is ended after ${timeouts.defaultMs} ms; the ` +
+    'session is NOT lost by that. No stdin. For what must run on, append & and redirect its output to a file.',
   inputSchema: () =>
     inputOf({
       command: text('The bash command to run; required unless restart'),
@@ -70,7 +71,9 @@ function renderRan(ran: Ran): ToolResult {
     case 'refused':
       return wrong(refusalText(outcome, ran.command), structured, refusalText(outcome, ran.command))
     case 'timeout': {
-      const why = `timed out after ${ran.timeoutMs}ms and was ended; the shell and its state are kept; run it with & for longer`
+      const why =
+        `timed out after ${ran.timeoutMs}ms and was ended; the shell and its state are kept; run it with & for ` +
+        'longer'
       return wrong(lines(`[${why}]`, body), structured, why)
     }
     case 'killed':

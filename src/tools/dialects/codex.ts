@@ -59,7 +59,8 @@ const execCommand = defineTool({
   ...RUNS,
   name: 'exec_command',
   describe: ({ shell }) =>
-    `Runs a command (${shell}), returning output, or a session ID while it is still running. Yielding is NOT a timeout: the command goes on.`,
+    `Runs a command (${shell}), returning output, or a session ID while it is still running. Yielding is NOT a ` +
+    'timeout: the command goes on.',
   inputSchema: () =>
     inputOf(
       {
@@ -110,7 +111,8 @@ const writeStdin = defineTool({
   title: 'Type into a session',
   annotations: RUNS.annotations,
   describe: () =>
-    'Writes characters to a running session (start it with tty=true) and returns new output; empty chars only poll. \\u0003 interrupts.',
+    'Writes characters to a running session (start it with tty=true) and returns new output; empty chars only ' +
+    'poll. \\u0003 interrupts.',
   inputSchema: () =>
     inputOf(
       {

@@ -132,7 +132,8 @@ function renderRan(ran: Ran): ToolResult {
     case 'running':
       return ok(
         lines(
-          `Command is still running as background shell: ${outcome.id} (NOT killed; read it with BashOutput, stop it with KillShell)`,
+          `Command is still running as background shell: ${outcome.id} (NOT killed; read it with BashOutput, ` +
+            'stop it with KillShell)',
           output,
         ),
         {
@@ -151,7 +152,8 @@ function renderRan(ran: Ran): ToolResult {
 
 function renderStarted(info: JobInfo): ToolResult {
   return ok(
-    `Started background shell: ${info.id}\nCommand: ${info.command}\nUse BashOutput tool with bash_id='${info.id}' to read output.`,
+    `Started background shell: ${info.id}\nCommand: ${info.command}\n` +
+      `Use BashOutput tool with bash_id='${info.id}' to read output.`,
     {
       bash_id: info.id,
       command: info.command,

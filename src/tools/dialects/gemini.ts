@@ -13,7 +13,9 @@ const runShellCommand = defineTool({
   ...RUNS,
   name: 'run_shell_command',
   describe: ({ shell, timeouts }) =>
-    `Executes a command as \`bash -c <command>\` (${shell}) in a fresh shell, without stdin. Ended after ${timeouts.defaultMs / 1_000} seconds unless is_background. Returns output, and exit code, signal or process group where they matter.`,
+    `Executes a command as \`bash -c <command>\` (${shell}) in a fresh shell, without stdin. Ended after ` +
+    `${timeouts.defaultMs / 1_000} seconds unless is_background. Returns output, and exit code, signal or ` +
+    'process group where they matter.',
   inputSchema: () =>
     inputOf(
       {
@@ -81,7 +83,9 @@ function troubleOf({ outcome, timeoutMs }: Ran): string | null {
 }
 
 function renderStarted(info: JobInfo): ToolResult {
-  const text = `Command started in background, PID: ${info.pid}, Process Group PGID: ${info.pgid}. Output goes to ${info.outputFile}; stop it with: kill -- -${info.pgid}`
+  const text =
+    `Command started in background, PID: ${info.pid}, Process Group PGID: ${info.pgid}. Output goes to ` +
+    `${info.outputFile}; stop it with: kill -- -${info.pgid}`
   return good(text, { output: text, pid: info.pid, pgid: info.pgid, output_file: info.outputFile })
 }
 

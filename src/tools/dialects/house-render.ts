@@ -59,7 +59,10 @@ function headline({ outcome, timeoutMs }: Ran, maxMs: number): string {
       return `[timed out after ${afterMs}ms and was ended; ${longer}use run_in_background${more}]`
     }
     case 'killed':
-      return `[stopped after ${took}${outcome.end?.kind === 'kill' && outcome.end.by === 'limit' ? `, ${endWords(outcome)}` : ''}${more}]`
+      return (
+        '[stopped after ' +
+        `${took}${outcome.end?.kind === 'kill' && outcome.end.by === 'limit' ? `, ${endWords(outcome)}` : ''}${more}]`
+      )
     default:
       return `[${outcome.end?.kind === 'lost' ? `lost: ${outcome.end.reason}` : endWords(outcome)}, ${took}${more}]`
   }
@@ -68,7 +71,10 @@ function headline({ outcome, timeoutMs }: Ran, maxMs: number): string {
 function runningLine({ id, pid, waitingForInput }: Outcome, took: string): string {
   const job = `${id ?? 'no id'}, pid ${pid ?? 'unknown'}, ${took}`
   if (waitingForInput)
-    return `[waiting for input: ${JSON.stringify(waitingForInput.prompt)}; ${job}; answer with SendInput, stop with KillShell]`
+    return (
+      `[waiting for input: ${JSON.stringify(waitingForInput.prompt)}; ${job}; answer with SendInput, stop with ` +
+      'KillShell]'
+    )
   return `[running, NOT killed: ${job}; read or wait with BashOutput, stop with KillShell]`
 }
 
@@ -111,7 +117,9 @@ function saying(json: Record<string, unknown>): Record<string, unknown> {
 
 export function renderStarted(info: JobInfo, timeoutMs: number | null): ToolResult {
   const limit = timeoutMs === null ? '' : `, will be ended after ${duration(timeoutMs)}`
-  const text = `[running in background: ${info.id}, pid ${info.pid ?? 'unknown'}${limit}; read with BashOutput, stop with KillShell]`
+  const text =
+    `[running in background: ${info.id}, pid ${info.pid ?? 'unknown'}${limit}; read with BashOutput, stop with ` +
+    'KillShell]'
   return good(lines(text, noteLines(info.notes)), jobJson(info))
 }
 
@@ -222,7 +230,8 @@ export function renderList(
   })
   const rooms = sessions.map(
     (session) =>
-      `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
+      `session ${session.name}  ${session.busy ? 'busy' : 'idle'}  ` +
+      `${session.cwd}${session.leftovers.map((left) => `  [still running: ${left.pid} ${oneLine(left.command)}]`).join('')}`,
   )
   return good(
     lines(

@@ -23,7 +23,8 @@ const bash = defineTool({
   name: 'Bash',
   describe: ({ shell, timeouts, yieldMs }) =>
     [
-      `Run a command in ${shell}; cwd, variables and functions stay. Default timeout ${timeouts.defaultMs} ms: ended, with its output so far.`,
+      `Run a command in ${shell}; cwd, variables and functions stay. Default timeout ${timeouts.defaultMs} ms: ` +
+        'ended, with its output so far.',
       ...(yieldMs === null ? [] : [`After ${yieldMs} ms it goes on with an id, NOT killed.`]),
       'No stdin without pty. Long output is clipped, whole in a file.',
     ].join(' '),

@@ -42,7 +42,9 @@ const exec = defineTool({
   ...RUNS_WITH_ENV,
   name: 'exec',
   describe: ({ shell, timeouts }) =>
-    `Execute a shell command (${shell}, a fresh shell per call) and return stdout, stderr and the exit code. Ended after ${timeouts.defaultMs} ms unless timeout says otherwise. {{secret:name}} and {{decrypt:id}} are resolved at execution and never shown.`,
+    `Execute a shell command (${shell}, a fresh shell per call) and return stdout, stderr and the exit code. ` +
+    `Ended after ${timeouts.defaultMs} ms unless timeout says otherwise. {{secret:name}} and {{decrypt:id}} ` +
+    'are resolved at execution and never shown.',
   inputSchema: ({ timeouts }) =>
     inputOf({ ...COMMAND_FIELDS, timeout: whole('Milliseconds', { minimum: 1, maximum: timeouts.maxMs }) }, [
       'command',
@@ -65,7 +67,8 @@ const execBg = defineTool({
   name: 'exec_bg',
   title: 'Start a command',
   describe: () =>
-    'Start a shell command in the background and return its id at once. Nothing ends it but exec_stop, its own end, or the end of the host.',
+    'Start a shell command in the background and return its id at once. Nothing ends it but exec_stop, its own ' +
+    'end, or the end of the host.',
   inputSchema: () => COMMAND_INPUT,
   outputSchema: outputOf({ id: text(), blocked: flag(), message: text(), error: text() }),
   fail: failed,

@@ -37,7 +37,8 @@ const shell = defineTool({
   title: 'Run commands',
   annotations: RUNS.annotations,
   describe: ({ shell: name, timeouts }) =>
-    `Runs commands one after the other in a persistent ${name} session; returns stdout, stderr and outcome of each. Each is ended after timeout_ms (default ${timeouts.defaultMs}); the session is NOT lost by that.`,
+    `Runs commands one after the other in a persistent ${name} session; returns stdout, stderr and outcome of ` +
+    `each. Each is ended after timeout_ms (default ${timeouts.defaultMs}); the session is NOT lost by that.`,
   inputSchema: ({ timeouts }) =>
     inputOf(
       {

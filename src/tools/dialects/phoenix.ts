@@ -89,7 +89,9 @@ function renderRan(ran: Ran): ToolResult {
 }
 
 function renderStarted(info: JobInfo): ToolResult {
-  const text = `<pid>${info.pid}</pid>\n<output_file>${info.outputFile}</output_file>\n<reminder>To stop: kill -9 -${info.pgid}</reminder>`
+  const text =
+    `<pid>${info.pid}</pid>\n<output_file>${info.outputFile}</output_file>\n` +
+    `<reminder>To stop: kill -9 -${info.pgid}</reminder>`
   return good(text, background(info))
 }
 

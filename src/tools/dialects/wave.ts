@@ -29,7 +29,10 @@ const bash = defineTool({
   ...RUNS,
   name: 'Bash',
   describe: ({ shell, timeouts }) =>
-    `Executes a command in a persistent ${shell} session: environment variables and directory stay for the next call. Prefer the specialized tools (Read, Write, Edit, Grep) where one fits. Foreground commands are ended after the timeout (default ${timeouts.defaultMs} ms) and return what they printed until then. Output over 30000 characters is truncated. Long-running commands: run_in_background.`,
+    `Executes a command in a persistent ${shell} session: environment variables and directory stay for the ` +
+    'next call. Prefer the specialized tools (Read, Write, Edit, Grep) where one fits. Foreground commands are ' +
+    `ended after the timeout (default ${timeouts.defaultMs} ms) and return what they printed until then. ` +
+    'Output over 30000 characters is truncated. Long-running commands: run_in_background.',
   inputSchema: ({ timeouts }) =>
     inputOf(
       {
@@ -50,7 +53,8 @@ const bashOutput = defineTool({
   ...readsJob('bash_id'),
   name: 'BashOutput',
   describe: () =>
-    'Returns the accumulated output and the state of a background shell. Reading never stops it, and nothing is lost by reading late.',
+    'Returns the accumulated output and the state of a background shell. Reading never stops it, and nothing ' +
+    'is lost by reading late.',
   inputSchema: () =>
     inputOf(
       {
@@ -97,7 +101,8 @@ function renderRan(ran: Ran): ToolResult {
     case 'running':
       return ok(
         lines(
-          `Command is still running in background with ID: ${outcome.id} (NOT killed; read it with BashOutput, stop it with KillBash)`,
+          `Command is still running in background with ID: ${outcome.id} (NOT killed; read it with BashOutput, ` +
+            'stop it with KillBash)',
           content,
         ),
         { bash_id: outcome.id ?? '' },

@@ -60,7 +60,10 @@ export function sandboxWords({ profile, network = 'none', domains = [], outside,
     'allow-list': `network: ${domains.slice(0, 5).join(', ') || 'no host'}${domains.length > 5 ? ' ...' : ''}`,
     all: 'network open',
   }[network]
-  return `Sandboxed: ${files}; ${reach}${outside === 'never' ? '; it cannot be left' : ''}${tried ? '; what is written there counts only after Changes accept' : ''}.`
+  return (
+    `Sandboxed: ${files}; ` +
+    `${reach}${outside === 'never' ? '; it cannot be left' : ''}${tried ? '; what is written there counts only after Changes accept' : ''}.`
+  )
 }
 
 /** The schema with the fields that this sandbox makes useful. */

@@ -127,7 +127,8 @@ async function change(
   const planned = settings[what](place, command)
   if (options.dryRun) {
     io.out.write(
-      `${planned.what === 'installed' ? 'would write' : planned.what === 'removed' ? 'would change' : planned.what}: ${file}\n`,
+      `${planned.what === 'installed' ? 'would write' : planned.what === 'removed' ? 'would change' : planned.what}: ` +
+        `${file}\n`,
     )
     if (planned.text !== null && planned.what !== 'already there' && planned.what !== 'not there')
       io.out.write(planned.text)

@@ -56,7 +56,9 @@ export const verb = defineVerb({
     ['cerith mcp --dialect codex --cwd /srv/app', 'other tool names, another directory'],
   ],
   details:
-    'Hosts wait about a second for a server: name the program by its absolute path, as --print-config\ndoes, or install it globally. `npx cerith mcp` works and takes half a second more.\nEnds with the client, and everything that was started for it ends too.',
+    'Hosts wait about a second for a server: name the program by its absolute path, as --print-config\n' +
+    'does, or install it globally. `npx cerith mcp` works and takes half a second more.\n' +
+    'Ends with the client, and everything that was started for it ends too.',
   async run({ options }, io) {
     const { printConfig } = options
     if (printConfig !== undefined) {

@@ -26,7 +26,8 @@ export const verb = defineVerb({
       io.err.write(
         reason === 'left'
           ? `cerith: left ${info.id}, which goes on\n`
-          : `cerith: ${info.id} has ended (${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`})\n`,
+          : `cerith: ${info.id} has ended ` +
+              `(${info.status}${info.exitCode === null ? '' : `, exit code ${info.exitCode}`})\n`,
       )
       return EXIT.ok
     })

@@ -33,7 +33,12 @@ export const verb = defineVerb({
         })
         if (json)
           io.out.write(
-            `${JSON.stringify({ already_stopped: alreadyStopped, forced, ...jobToJson(info), notes: noteTexts([...notes, ...info.notes]) })}\n`,
+            JSON.stringify({
+              already_stopped: alreadyStopped,
+              forced,
+              ...jobToJson(info),
+              notes: noteTexts([...notes, ...info.notes]),
+            }) + '\n',
           )
         else {
           const asked = /^(?:SIG)?KILL$|^9$/i.test(signal ?? '')

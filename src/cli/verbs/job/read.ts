@@ -81,7 +81,18 @@ async function read(job: Job, options: OptionsOf<typeof OPTIONS>, io: Io): Promi
       const info = await job.info()
       if (moved || first)
         io.out.write(
-          `${JSON.stringify({ id: job.id, status: info.status, text: result.text, cursor: result.cursor, start: result.start, omitted_bytes: result.omittedBytes, total_bytes: result.totalBytes, matches: result.matches, exit_code: info.exitCode, signal: info.signal })}\n`,
+          JSON.stringify({
+            id: job.id,
+            status: info.status,
+            text: result.text,
+            cursor: result.cursor,
+            start: result.start,
+            omitted_bytes: result.omittedBytes,
+            total_bytes: result.totalBytes,
+            matches: result.matches,
+            exit_code: info.exitCode,
+            signal: info.signal,
+          }) + '\n',
         )
     } else {
       if (result.omittedBytes > 0)

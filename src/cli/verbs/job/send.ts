@@ -18,7 +18,8 @@ export const verb = defineVerb({
     ['cerith send shell_1a2b3c4d --key C-c', 'what Ctrl-C would do'],
   ],
   details:
-    'Text goes in first, then keys, then Enter. {{secret:NAME}} is replaced by the value\non its way in; a job needs a terminal (--pty) or --open-stdin.',
+    'Text goes in first, then keys, then Enter. {{secret:NAME}} is replaced by the value\n' +
+    'on its way in; a job needs a terminal (--pty) or --open-stdin.',
   async run({ words, options }, io) {
     const { enter, key, eof, json } = options
     const [id, text] = words as [string, string?]

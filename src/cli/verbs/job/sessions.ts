@@ -71,8 +71,12 @@ async function listThere(engine: Engine, json: boolean, io: Io): Promise<number>
   const all = await engine.sessions()
   if (json) {
     const sessions = all.map(({ name, cwd, busy, calls, startedAt }) => ({
-      name, cwd, busy, calls, started_at: new Date(startedAt).toISOString(),
-    })) // prettier-ignore
+      name,
+      cwd,
+      busy,
+      calls,
+      started_at: new Date(startedAt).toISOString(),
+    }))
     io.out.write(`${JSON.stringify({ sessions })}\n`)
   } else if (all.length === 0) io.out.write('No sessions live there. `cerith run --session NAME COMMAND` makes one.\n')
   else {
@@ -115,7 +119,11 @@ async function act(deed: string, name: string, to: string, stateDir: string, io:
       )
   const release = await lockSession(name, io)
   try {
-    checkNames(name, to, savedSessions(stateDir).map((each) => each.name)) // prettier-ignore
+    checkNames(
+      name,
+      to,
+      savedSessions(stateDir).map((each) => each.name),
+    )
     if (deed === 'close') removeSavedSession(stateDir, name)
     else if (deed === 'rename') renameSavedSession(stateDir, name, to)
     else saveSession(stateDir, to, readSavedSession(stateDir, name) ?? '', String(process.pid))

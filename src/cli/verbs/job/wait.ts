@@ -26,7 +26,8 @@ export const verb = defineVerb({
     ["cerith wait shell_1a2b3c4d --until 'ready in'", 'a line has appeared'],
   ],
   details:
-    'Whichever comes first wins and is named. Exit code: 0 when it came true, 124 when\nthe time was up, 1 when the job ended before anything else came true.',
+    'Whichever comes first wins and is named. Exit code: 0 when it came true, 124 when\n' +
+    'the time was up, 1 when the job ended before anything else came true.',
   run: ({ words, options }, io) =>
     withEngine(io, {}, async (engine) => {
       const { json, exit, idle, timeout, ...rest } = options
@@ -69,7 +70,7 @@ function progress(job: Job, io: Io, quiet: boolean): () => void {
       const { text } = await job.read({ since: Math.max(0, info.bytes.total - 2_048), ansi: 'strip' })
       if (!over)
         io.err.write(
-          `\r\u001B[K${cut(`waiting ${age(Date.now() - startedAt)}, ${size(info.bytes.total)}: ${oneLine(text.trimEnd().split('\n').at(-1) ?? '')}`, io.err.columns - 1)}`,
+          `\r\u001B[K${cut(`waiting ${age(Date.now() - startedAt)}, ${size(info.bytes.total)}: ` + `${oneLine(text.trimEnd().split('\n').at(-1) ?? '')}`, io.err.columns - 1)}`,
         )
     } catch {
       // The job was cleaned away; the wait itself will say so.

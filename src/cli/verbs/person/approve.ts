@@ -31,7 +31,8 @@ export const verb = defineVerb({
     ['cerith approve --watch', 'agents wait for your answer while this runs'],
   ],
   details:
-    'The engine that asks judges who answers: a process that an engine started cannot, whatever it\ndoes to its environment. An answer counts for exactly the text that was shown.',
+    'The engine that asks judges who answers: a process that an engine started cannot, whatever it\n' +
+    'does to its environment. An answer counts for exactly the text that was shown.',
   async run({ words, options }, io) {
     const id = words[0]
     const stateDir = stateDirectory(io.env)

@@ -115,7 +115,8 @@ async function secret(action: string, name: string | undefined, json: boolean, i
   if (!masked) io.err.write(`cerith: a value of ${value.length} bytes is too short to be masked in output\n`)
   else if (PLAIN_WORD.test(text))
     io.err.write(
-      `cerith: the value is a plain word or number; output that holds it by chance will read [secret:${wanted}] there\n`,
+      'cerith: the value is a plain word or number; output that holds it by chance will read ' +
+        `[secret:${wanted}] there\n`,
     )
   return say({ name: wanted, set: true, masked }, `Set ${wanted}; use it as {{secret:${wanted}}}.`)
 }

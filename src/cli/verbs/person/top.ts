@@ -15,7 +15,8 @@ export const verb = defineVerb({
     ['cerith ps --watch', 'the same without the keys, for a small terminal'],
   ],
   details:
-    'Questions of agents come first, with a bell; an answer needs its key twice. While this runs,\ncommands that need an approval wait for it.',
+    'Questions of agents come first, with a bell; an answer needs its key twice. While this runs,\n' +
+    'commands that need an approval wait for it.',
   async run(_, io) {
     if (!io.person || !io.out.isTTY)
       throw new UsageError('top needs a terminal', 'Use `cerith ps`, or `cerith ps --json` in scripts.')

@@ -70,7 +70,8 @@ async function verify(file: string, json: boolean, io: Io): Promise<number> {
   else {
     for (const { file: where, line, message } of problems) io.out.write(`${where}:${line}: ${message}\n`)
     io.out.write(
-      `${intact ? 'Intact' : 'NOT INTACT'}: ${lines} lines in ${files.length} ${files.length === 1 ? 'file' : 'files'}${head ? `, head ${head.slice(0, 16)}` : ''}\n`,
+      `${intact ? 'Intact' : 'NOT INTACT'}: ${lines} lines in ${files.length} ` +
+        `${files.length === 1 ? 'file' : 'files'}${head ? `, head ${head.slice(0, 16)}` : ''}\n`,
     )
   }
   return intact ? EXIT.ok : 1

@@ -90,7 +90,8 @@ function sessions(lines: readonly AuditLine[], json: boolean, io: Io): number {
   else
     for (const [name, { commands, last }] of found)
       io.out.write(
-        `${oneLine(name)}  ${commands} ${commands === 1 ? 'command' : 'commands'}, last ${age(Date.now() - last)} ago\n`,
+        `${oneLine(name)}  ${commands} ${commands === 1 ? 'command' : 'commands'}, last ` +
+          `${age(Date.now() - last)} ago\n`,
       )
   return EXIT.ok
 }

@@ -24,7 +24,13 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
   const broken = findings.some(({ state }) => state === 'broken')
   if (json)
     io.out.write(
-      `${JSON.stringify({ version: ownVersion(), node: process.version, platform: `${process.platform}-${process.arch}`, ok: !broken, findings })}\n`,
+      JSON.stringify({
+        version: ownVersion(),
+        node: process.version,
+        platform: `${process.platform}-${process.arch}`,
+        ok: !broken,
+        findings,
+      }) + '\n',
     )
   else {
     const paint = painter(io.out, io.env)
@@ -32,11 +38,13 @@ async function doctor({ json = false, mcp = true }: { json?: boolean; mcp?: bool
     for (const { name, state, detail, fix } of findings) {
       const mark = paint(COLOURS[state], state.padEnd(8))
       io.out.write(
-        `${mark}  ${name.padEnd(width)}  ${detail}\n${fix && state !== 'ok' ? `${' '.repeat(width + 12)}-> ${fix}\n` : ''}`,
+        `${mark}  ${name.padEnd(width)}  ${detail}\n` +
+          `${fix && state !== 'ok' ? `${' '.repeat(width + 12)}-> ${fix}\n` : ''}`,
       )
     }
     io.out.write(
-      `\ncerith ${ownVersion()} on Node ${process.version}, ${process.platform}-${process.arch}: ${broken ? 'something is broken' : findings.some(({ state }) => state === 'degraded') ? 'works, with less than it could' : 'everything works'}\n`,
+      `\ncerith ${ownVersion()} on Node ${process.version}, ${process.platform}-${process.arch}: ` +
+        `${broken ? 'something is broken' : findings.some(({ state }) => state === 'degraded') ? 'works, with less than it could' : 'everything works'}\n`,
     )
   }
   return broken ? 1 : EXIT.ok

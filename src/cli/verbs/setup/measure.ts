@@ -46,7 +46,8 @@ export async function runBench(
       )
     else
       io.out.write(
-        `\nMedian of interleaved rounds against child_process.spawn('bash', ['-c', ...]);\nthe bar is cerith, | is spawn. Less is better.\n`,
+        `\nMedian of interleaved rounds against child_process.spawn('bash', ['-c', ...]);\n` +
+          'the bar is cerith, | is spawn. Less is better.\n',
       )
   } finally {
     unlisten()
@@ -110,7 +111,10 @@ function line({ name, cerith_ms: ours, spawn_ms: theirs, ratio }: BenchResult, i
   const length = Math.max(1, Math.min(BAR * 2, Math.round(ratio * BAR)))
   const bar = '█'.repeat(length)
   const shown = length < BAR ? `${bar}${' '.repeat(BAR - length)}|` : `${bar.slice(0, BAR)}|${bar.slice(BAR)}`
-  return `${name.padEnd(20)} ${ours.p50.toFixed(2).padStart(8)} ms  spawn ${theirs.p50.toFixed(2).padStart(7)} ms  ${ratio.toFixed(2).padStart(5)}x  ${paint(ratio <= 1 ? 'green' : 'yellow', shown)}`
+  return (
+    `${name.padEnd(20)} ${ours.p50.toFixed(2).padStart(8)} ms  spawn ${theirs.p50.toFixed(2).padStart(7)} ms  ` +
+    `${ratio.toFixed(2).padStart(5)}x  ${paint(ratio <= 1 ? 'green' : 'yellow', shown)}`
+  )
 }
 
 /** What everybody writes first. */

@@ -86,6 +86,8 @@ export function waitingNote({ hidden, fullScreen, program }: Waiting, id: string
   return {
     // How to give a password is worth saying beside the question itself.
     code: hidden ? 'advice' : 'waits-for-input',
-    text: `Not finished: ${program ? `\`${program}\`` : 'the command'} ${what}. ${how}; or stop the job and run the command in a way that does not ask.`,
+    text:
+      `Not finished: ${program ? `\`${program}\`` : 'the command'} ${what}. ${how}; or stop the job and run the ` +
+      'command in a way that does not ask.',
   }
 }

@@ -87,7 +87,8 @@ async function typeOnTerminal(target: Target, filled: Buffer, { keys, enter, eof
     )
     if (longest > LONGEST_LINE)
       throw badRequest(
-        `A line of ${longest} bytes is too long for the terminal, which takes lines of up to ${LONGEST_LINE}; nothing was typed`,
+        `A line of ${longest} bytes is too long for the terminal, which takes lines of up to ${LONGEST_LINE}; ` +
+          'nothing was typed',
         'Send shorter lines, pass the data in a file, or start the command with openStdin instead of pty.',
       )
   }

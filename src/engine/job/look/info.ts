@@ -64,7 +64,9 @@ export function jobState(dir: string, id: string, known: StartRecord | null = nu
 /** Of one that has not ended as far as can be seen from here. */
 export function elsewhereNotes(dir: string, record: JobRecord): Note[] {
   if (whereIs(record) !== 'elsewhere') return []
-  const text = `It runs on ${record.host ?? 'another machine'}, which shares this state directory: only there can it be looked at and ended. If that machine is gone, remove ${dir}.`
+  const text =
+    `It runs on ${record.host ?? 'another machine'}, which shares this state directory: only there can it be ` +
+    `looked at and ended. If that machine is gone, remove ${dir}.`
   return [{ code: 'place', text }]
 }
 

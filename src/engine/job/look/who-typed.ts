@@ -11,5 +11,8 @@ export function whoTyped(dir: string): string | null {
     others.set(by, { bytes: (others.get(by)?.bytes ?? 0) + bytes + (text?.length ?? 0), last: at })
   }
   if (others.size === 0) return null
-  return `Typed into by ${[...others].map(([by, { bytes, last }]) => `${by} (${bytes} bytes, last at ${new Date(last).toISOString()})`).join(', ')}.`
+  return (
+    'Typed into by ' +
+    `${[...others].map(([by, { bytes, last }]) => `${by} (${bytes} bytes, last at ${new Date(last).toISOString()})`).join(', ')}.`
+  )
 }

@@ -188,7 +188,8 @@ export class RoomBuilder {
     if (holder !== undefined)
       throw new ShellError(
         'SANDBOX_UNAVAILABLE',
-        `The weaker sandbox cannot hide anything inside a writable directory, and ${holder} holds credentials or the state of cerith`,
+        `The weaker sandbox cannot hide anything inside a writable directory, and ${holder} holds credentials ` +
+          'or the state of cerith',
         'Work in a directory below it.',
       )
     const { launcher, stateDir } = this.#parts

@@ -319,7 +319,9 @@ const UNKNOWN_BEGIN: Note = {
 }
 export const FORGED: Note = {
   code: 'forged',
-  text: "Something wrote into the pipe on which this session's shell writes down its state. What it wrote was not believed.",
+  text:
+    "Something wrote into the pipe on which this session's shell writes down its state. What it wrote was not " +
+    'believed.',
 }
 
 /** A deadline that is near needs its timer at once. */

@@ -128,7 +128,8 @@ export function deadShellNote(shell: SessionShell, memory: SessionMemory, initia
     ? 'with the state that it last wrote down, which may lack what the last call changed'
     : 'with its state restored'
   return restarted(
-    `The session's shell ended${howItEnded(shell)} between two calls; this one ran in a new shell ${state}${exceptHooks(memory.state, initial)}.${memory.holdings.lost()}`,
+    `The session's shell ended${howItEnded(shell)} between two calls; this one ran in a new shell ` +
+      `${state}${exceptHooks(memory.state, initial)}.${memory.holdings.lost()}`,
   )
 }
 
@@ -165,7 +166,9 @@ export function leftoverNotes(shell: SessionShell, before: ReadonlySet<number>):
   return [
     {
       code: 'still-there',
-      text: `Still running in the background: ${shownProcesses(fresh)}. It ends with the session; its output is not shown here.`,
+      text:
+        `Still running in the background: ${shownProcesses(fresh)}. It ends with the session; its output is not ` +
+        'shown here.',
     },
   ]
 }

@@ -75,7 +75,8 @@ function trailer(call: CallText, marks: Marks): string {
   // A descriptor that is named by a variable stays open behind the command that opens it.
   if (call.keepStdin)
     steps.push(
-      `{ [[ -z \${${stdin}-} ]] || \\builtin : {${stdin}}<&-; \\builtin : {${stdin}}<&0 || \\builtin unset -v ${stdin}; }`,
+      `{ [[ -z \${${stdin}-} ]] || \\builtin : {${stdin}}<&-; \\builtin : {${stdin}}<&0 || \\builtin unset -v ` +
+        `${stdin}; }`,
     )
   // With `set -o history` bash has noted this line too.
   steps.push(`[[ ! -o history ]] || { ${UNNOTE}; }`)

@@ -62,5 +62,8 @@ export function dumpLeaving(marks: DumpMarks, more: typeof SECTIONS = []): strin
   const print = `\\builtin eval "$${text}"`
   const usual = `[[ $- == *r* ]] || ${print} >${marks.state} || \\builtin :`
   const restricted = `[[ $- != *r* ]] || ${print} | \\builtin command dd of=${marks.state} || \\builtin :`
-  return `{ ${text}=${quoteWord(`${dumpText(marks, more)}; ${dumpEnd(marks, LEAVING)}`)}; ${usual}; ${restricted}; \\builtin unset -v ${text}; } ${HUSHED}`
+  return (
+    `{ ${text}=${quoteWord(`${dumpText(marks, more)}; ${dumpEnd(marks, LEAVING)}`)}; ${usual}; ${restricted}; ` +
+    `\\builtin unset -v ${text}; } ${HUSHED}`
+  )
 }

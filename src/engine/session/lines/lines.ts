@@ -30,14 +30,18 @@ const PROMPT_NAMES = ['PS0', 'PS1', 'PS2', 'PROMPT_COMMAND', 'TMOUT', 'MAILCHECK
 
 /** Makes the shell quiet and plain before the first command. */
 export function setUpCode(marks: Marks): string {
-  const plain = `\\builtin set +H +m +o history; ${UNNOTE}; \\builtin history -c; \\builtin unset -v HISTFILE HISTFILESIZE HISTSIZE ${PROMPT_NAMES.join(' ')}; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn`
+  const plain =
+    `\\builtin set +H +m +o history; ${UNNOTE}; \\builtin history -c; \\builtin unset -v HISTFILE HISTFILESIZE ` +
+    `HISTSIZE ${PROMPT_NAMES.join(' ')}; \\builtin shopt -u checkwinsize huponexit checkjobs mailwarn`
   return `{ ${plain}; ${installStop(marks)}; } 2>/dev/null\n`
 }
 
 /** The builtin says by itself that it is there; where it could not be loaded, bash says so. */
 export function setUpLines(marks: Marks, builtin: string | null, orders: string): string {
   const load = builtin
-    ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ${marks.seal} ${quoteWord(marks.files)} ${marks.state} ${marks.nonce} ${orders} || ${report(marks, 'G', 1, '""')}; } 2>/dev/null\n`
+    ? `{ \\builtin enable -f ${quoteWord(builtin)} ${LOADED} && \\builtin ${LOADED} = ${marks.report} ` +
+      `${marks.seal} ${quoteWord(marks.files)} ${marks.state} ${marks.nonce} ${orders} || ` +
+      `${report(marks, 'G', 1, '""')}; } 2>/dev/null\n`
     : ''
   return `${source(fileOf.setUp(marks))}\n${exitTrapLine(marks, null)}${load}`
 }
@@ -53,7 +57,8 @@ function preparation(call: CallText, marks: Marks): string[] {
   if (call.bare) steps.push(installBareStop(marks))
   if (call.traps && !call.traps.exitStays)
     steps.push(
-      `{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; } 2>/dev/null`,
+      `{ ${call.traps.listed ? `\\builtin trap - ${STOP_NAME}; ` : ''}${call.traps.exit === null ? '\\builtin trap - EXIT' : `\\builtin trap -- ${quoteWord(call.traps.exit)} EXIT`}; ` +
+        '} 2>/dev/null',
     )
   if (call.cwd) steps.push(`\\builtin cd -- ${quoteWord(call.cwd)} >/dev/null && \\builtin :`)
   const names = Object.keys(call.env)
@@ -71,7 +76,10 @@ function repoint({ redirects }: CallText, marks: Marks): string {
   if (redirects.length === 0) return ''
   const saved = quoteWord(fileOf.aside(marks))
   const move = `\\exec ${redirects.map(({ fd, path }) => `${fd}>${path}`).join(' ')}`
-  return `\\builtin declare -f exec >|${saved} && \\builtin unset -f exec; ${move}; [[ ! -s ${saved} ]] || \\builtin . ${saved}`
+  return (
+    `\\builtin declare -f exec >|${saved} && \\builtin unset -f exec; ${move}; [[ ! -s ${saved} ]] || \\builtin ` +
+    `. ${saved}`
+  )
 }
 
 const JOINTS = { ';': ';', '&&': '&', '||': 'o', '|': '|' } as const
@@ -92,7 +100,10 @@ export function programLine(programs: readonly ProgramStep[], { seal }: Marks): 
  */
 export function nativeLine(call: CallText, marks: Marks): string {
   const repointed = call.redirects.length > 0 ? `${repoint(call, marks)}\n` : ''
-  return `${dumpFirstLine(call.dumpFirst, marks)}${repointed}\\${LOADED} . ${call.status} ${call.inert ? '-' : '+'}${call.merged ? 'm' : ''}\n`
+  return (
+    `${dumpFirstLine(call.dumpFirst, marks)}${repointed}\\${LOADED} . ${call.status} ` +
+    `${call.inert ? '-' : '+'}${call.merged ? 'm' : ''}\n`
+  )
 }
 
 function dumpFirstLine(number: number | null, marks: Marks): string {
@@ -131,8 +142,13 @@ export function sourcedLines(call: CallText, marks: Marks): string {
   const over =
     call.hasBuiltin && !reportsTraps(call)
       ? ''
-      : `{ ${status}=\${${status}:-$?};${call.hasBuiltin ? '' : `${leaveDeaf(marks)};`}${quiet(call, marks)}} ${reportsTraps(call) ? UNHEARD : HUSHED}; `
-  return `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n${over}{ ${status}=\${${status}:-$?}; ${unnoted(marks)}; ${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
+      : `{ ${status}=\${${status}:-$?};${call.hasBuiltin ? '' : `${leaveDeaf(marks)};`}${quiet(call, marks)}} ` +
+        `${reportsTraps(call) ? UNHEARD : HUSHED}; `
+  return (
+    `${dumpFirstLine(call.dumpFirst, marks)}${command};${settle}\n` +
+    `${over}{ ${status}=\${${status}:-$?}; ${unnoted(marks)}; ` +
+    `${after.map((step) => `${step}; `).join('')}${end};} 2>/dev/null\n`
+  )
 }
 
 /** What notes and gives the agent's traps: empty before a command, unset behind it. */
@@ -158,11 +174,16 @@ function sourceCommand(call: CallText, stdin: string, marks: Marks): string {
   const status = own(marks, 'q')
   const from = stdin.startsWith('"&') ? `&"${stdin.slice(2)}` : stdin
   // A builtin that is gone has left the shell without aliases, as its lines are read.
-  const alone = `[[ :$BASHOPTS: != *:expand_aliases:* ]] || \\builtin shopt -s expand_aliases;{ ${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} <${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${leaveDeaf(marks)};${quiet(call, marks)}${dropReserved};}`, call)}`
+  const alone =
+    '[[ :$BASHOPTS: != *:expand_aliases:* ]] || \\builtin shopt -s expand_aliases;{ ' +
+    `${passed === 0 ? '' : `${leaveStatus(passed)}; `}${source(fileOf.command(marks))};} ` +
+    `<${from}${merged ? ' 2>&1' : ''};${hushed(`{ ${status}=$?;${leaveDeaf(marks)};${quiet(call, marks)}${dropReserved};}`, call)}`
   if (!hasBuiltin) return `${KEEP_OWN};${alone}`
   const missing = own(marks, 'm')
   const find = `${missing}=;{ \\builtin enable ${LOADED} || ${missing}=x;} 2>/dev/null`
-  const native = `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'} ${passed};${reportsTraps(call) ? `{ ${status}=$?;${quiet(call, marks)}} ${UNHEARD}` : `${status}=$?`}`
+  const native =
+    `\\builtin ${LOADED} , ${stdin} ${merged ? 'm' : '-'} ` +
+    `${passed};${reportsTraps(call) ? `{ ${status}=$?;${quiet(call, marks)}} ${UNHEARD}` : `${status}=$?`}`
   return `${find};${KEEP_OWN};[[ \${${missing}-} ]] || { ${native};};[[ -z \${${missing}-} ]] || { ${alone};}`
 }
 
@@ -171,14 +192,19 @@ function sourceCommand(call: CallText, stdin: string, marks: Marks): string {
  * stdin any more: it can be told nothing, and leaves with the status of its command.
  */
 function leaveDeaf(marks: Marks): string {
-  return `[[ $- != *r* && ! /dev/fd/0 -ef /dev/null ]] || \\builtin exit "\${${own(marks, 'k')}:-\${${own(marks, 'q')}:-130}}"`
+  return (
+    '[[ $- != *r* && ! /dev/fd/0 -ef /dev/null ]] || \\builtin exit ' +
+    `"\${${own(marks, 'k')}:-\${${own(marks, 'q')}:-130}}"`
+  )
 }
 
 /**
  * Without the builtin all lines are read with the agent's aliases: those of words that our
  * lines are made of end with their call.
  */
-const dropReserved = `\\builtin unalias ${['{', '}', '[[', '!', 'if', 'then', 'else', 'fi'].map(quoteWord).join(' ')} 2>/dev/null${UNNOTICED} 2>/dev/null`
+const dropReserved =
+  `\\builtin unalias ${['{', '}', '[[', '!', 'if', 'then', 'else', 'fi'].map(quoteWord).join(' ')} ` +
+  `2>/dev/null${UNNOTICED} 2>/dev/null`
 
 /**
  * Sourced with the seal as its argument: reports the end of a command, whether that came to the end of its file or not.
@@ -191,7 +217,10 @@ export function endFileText(marks: Marks): string {
     `${kind}=T; [[ \${${kept}+x} ]] || { ${kind}=E; ${kept}=("$${own(marks, 'q')}" ""); }`,
     `${status}=\${${kept}[0]}`,
     source(fileOf.settle(marks)),
-    `\\builtin printf '%s\\0' "@$1" "$${kind}" 0 "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" "\${${kept}[1]:0:1000}" "${PROMPT_NAMES.map((name) => `\${${keptAs(marks, name)}:+x}`).join('')}\${${own(marks, 'h')}-}" "\${${own(marks, 'i')}-}" "\${${kept}[@]:2}" "$1@" >${marks.report}`,
+    `\\builtin printf '%s\\0' "@$1" "$${kind}" 0 "$${status}" "\${${own(marks, 'v')}:-$-}" "\${PWD-}" ` +
+      `"\${${kept}[1]:0:1000}" ` +
+      `"${PROMPT_NAMES.map((name) => `\${${keptAs(marks, name)}:+x}`).join('')}\${${own(marks, 'h')}-}" ` +
+      `"\${${own(marks, 'i')}-}" "\${${kept}[@]:2}" "$1@" >${marks.report}`,
     `\\builtin unset -v ${kept} ${kind} ${own(marks, 'v')} ${own(marks, 'q')}`,
     KEEP_OWN,
     `[[ $- == *e* ]] || \\builtin return "$${status}"`,
@@ -235,10 +264,16 @@ function repairCode(marks: Marks): string {
       `if [[ :\${${options}}: == *:${name}:* ]]; then \\builtin shopt -s ${name}; else \\builtin shopt -u ${name}; fi`,
   )
   const drop = `POSIXLY_CORRECT=1; \\unset -f builtin; \\unset POSIXLY_CORRECT; ${back.join('; ')}`
-  const enable = `\\builtin enable builtin . : [ alias cd declare dirs enable eval exec exit export history kill printf read return set shopt source trap umask unset`
+  const enable =
+    '\\builtin enable builtin . : [ alias cd declare dirs enable eval exec exit export history kill printf read ' +
+    'return set shopt source trap umask unset'
   // Where the builtin `builtin` itself was disabled, only `enable` can help, so that no function may be in its way.
-  const last = `POSIXLY_CORRECT=1; \\unset -f enable; \\unset POSIXLY_CORRECT; \\enable builtin; ${enable}; ${back.join('; ')}`
-  const alone = `${options}=$BASHOPTS:$SHELLOPTS; if [[ -o posix ]]; then \\unset -f builtin; else ${drop}; fi; ${enable} || { ${last}; }`
+  const last =
+    `POSIXLY_CORRECT=1; \\unset -f enable; \\unset POSIXLY_CORRECT; \\enable builtin; ${enable}; ` +
+    `${back.join('; ')}`
+  const alone =
+    `${options}=$BASHOPTS:$SHELLOPTS; if [[ -o posix ]]; then \\unset -f builtin; else ${drop}; fi; ${enable} || ` +
+    `{ ${last}; }`
   return `\\${LOADED} - || { ${alone}; }`
 }
 
@@ -251,11 +286,17 @@ export function recoverLines(number: number, marks: Marks, userExit: string | nu
   const trap = own(marks, 'a')
   const file = quoteWord(fileOf.interrupt(marks))
   const traps = `\\builtin read -r -d '' ${trap} <${file}; \\builtin eval "\${${trap}:+\\\\builtin $${trap}}"; >|${file}`
-  const stderr = `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : {${saved}}>&-; \\builtin unset -v ${saved}; }`
+  const stderr =
+    `[[ -z \${${saved}-} ]] || { [[ ! /dev/fd/2 -ef ${NOWHERE} ]] || \\exec 2>&"$${saved}"; \\builtin : ` +
+    `{${saved}}>&-; \\builtin unset -v ${saved}; }`
   const words = [...['k', 'v', 'q'].map((what) => own(marks, what)), ...trapWords(marks)]
   const forget = `\\builtin unset -v ${words.join(' ')}`
   const deaf = hasBuiltin ? '' : `{ ${leaveDeaf(marks)}; } ${HUSHED}\n${dropReserved}\n`
-  return `${deaf}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  return (
+    `${deaf}{ ${unnoted(marks)}; } 2>/dev/null\n${stderr}; { [[ ! -s ${file} ]] || { ${traps}; }; ${forget}; ` +
+    `${source(fileOf.settle(marks))}; ${installExit(marks, userExit)}; ${installStop(marks)}; ` +
+    `${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  )
 }
 
 /** The agent's EXIT trap runs after the dump, once. */
@@ -281,7 +322,10 @@ export function dumpLine(marks: Marks): string {
 export function restoreLines(number: number, marks: Marks, code: Uint8Array, from: string): string {
   const variable = own(marks, 'r')
   const take = `${bindingPrelude([{ variable, value: code }], from)} && \\builtin eval "$${variable}"`
-  return `{ ${take}; } </dev/null >/dev/null 2>&1\n{ \\builtin unset -v ${variable}; ${dumpNow(marks, AFTER)}; ${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  return (
+    `{ ${take}; } </dev/null >/dev/null 2>&1\n{ \\builtin unset -v ${variable}; ${dumpNow(marks, AFTER)}; ` +
+    `${report(marks, 'R', number, '"$-" "${PWD-}"')}; } 2>/dev/null\n`
+  )
 }
 
 /** Behind a command of the builtin's that goes on without the session: `leaveLine` finds its status there. */

@@ -15,13 +15,17 @@ export function installStop(marks: Marks): string {
   // Bash says a newline when it is interrupted. Where stderr was pointed elsewhere for a part
   // of the command, bash undoes this itself.
   // Only `exec` can do it: where the agent has a function of that name, the newline is taken out of the output instead.
-  const hush = `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${quoteWord(fileOf.interrupt(marks))}`
+  const hush =
+    `{ \\builtin declare -F exec; } >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT ` +
+    `>|${quoteWord(fileOf.interrupt(marks))}`
   // bash 4.4 takes `trap - INT` in a sourced file for that of a script, and ends by the interrupt: only where it is
   // needed.
   const unset = `{ [[ \${${saved}-} && ! -s ${quoteWord(fileOf.interrupt(marks))} ]]; } ${HUSHED} || \\builtin trap - INT`
   // Only within a file that is sourced: a bash that is interrupted by its own handler while it
   // reads a line from a pipe crashes.
-  const stop = `{ [[ -z \${BASH_SOURCE-} ]]; } ${HUSHED} || { { [[ \${${saved}-} || $- == *r* ]]; } ${HUSHED} || { ${hush}; }; ${unset}; \\builtin kill -INT $$; }`
+  const stop =
+    `{ [[ -z \${BASH_SOURCE-} ]]; } ${HUSHED} || { { [[ \${${saved}-} || $- == *r* ]]; } ${HUSHED} || { ${hush}; ` +
+    `}; ${unset}; \\builtin kill -INT $$; }`
   return `\\builtin trap -- ${quoteWord(stop)} ${STOP_NAME}`
 }
 
@@ -32,9 +36,14 @@ export function installStop(marks: Marks): string {
 export function installBareStop(marks: Marks): string {
   const saved = own(marks, 'e')
   const file = quoteWord(fileOf.interrupt(marks))
-  const hush = `\\builtin declare -F exec >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT >|${file}; \\builtin [ ! -s ${file} ] || \\builtin trap - INT`
+  const hush =
+    `\\builtin declare -F exec >/dev/null 2>&1 || \\exec {${saved}}>&2 2>${NOWHERE}; \\builtin trap -p INT ` +
+    `>|${file}; \\builtin [ ! -s ${file} ] || \\builtin trap - INT`
   const stop = `\\builtin [ "\${${saved}-}" ] || \\builtin eval ${quoteWord(hush)}; \\builtin kill -INT $$`
-  return `\\builtin trap -- ${quoteWord(`\\builtin [ -z "\${BASH_SOURCE-}" ] || \\builtin eval ${quoteWord(stop)}`)} ${STOP_NAME}`
+  return (
+    `\\builtin trap -- ${quoteWord(`\\builtin [ -z "\${BASH_SOURCE-}" ] || \\builtin eval ${quoteWord(stop)}`)} ` +
+    `${STOP_NAME}`
+  )
 }
 
 /** Writes the state down while the shell still has it. Typed only: no file holds its farewell. */

@@ -230,7 +230,9 @@ export class SessionStreams {
     return [
       ...fresh.slice(0, 1).map((pid): Note => ({
         code: 'output-late',
-        text: `Output of this shell passes through another process, ${shownProcesses([pid])}: what that prints late is shown with the next call.`,
+        text:
+          `Output of this shell passes through another process, ${shownProcesses([pid])}: what that prints late ` +
+          'is shown with the next call.',
       })),
       ...(lost > 0
         ? [{ code: 'output-lost' as const, text: `${lost} bytes that it printed between two calls were dropped.` }]
@@ -253,7 +255,9 @@ export class SessionStreams {
     this.#moved = new Map(moved.map(({ stream, path }) => [stream, path]))
     return fresh.map(({ stream, path, back }) => ({
       code: 'output-lost',
-      text: `${stream} of this session goes to ${path}, where an \`exec\` pointed it: what commands print there is not shown. \`${back}\` brings it back with the call after it.`,
+      text:
+        `${stream} of this session goes to ${path}, where an \`exec\` pointed it: what commands print there is ` +
+        `not shown. \`${back}\` brings it back with the call after it.`,
     }))
   }
 

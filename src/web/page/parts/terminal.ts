@@ -15,15 +15,49 @@ document.createElement = ((name: string, options?: ElementCreationOptions) => {
 }) as typeof document.createElement
 
 const LIGHT: ITheme = {
-  background: '#fcfcfb', foreground: '#1d1f21', cursor: '#0b6b74', selectionBackground: '#bfe0e3', black: '#1d1f21', red: '#b3261e', green: '#1a7f4b',
-  yellow: '#8a5a00', blue: '#1f5fae', magenta: '#8a3d9c', cyan: '#0b6b74', white: '#6b7177', brightBlack: '#5c6166', brightRed: '#c8382f', brightGreen: '#1f8f56',
-  brightYellow: '#966600', brightBlue: '#2a6fc4', brightMagenta: '#9a4dac', brightCyan: '#0e7d87', brightWhite: '#3a3e42',
-} // prettier-ignore
+  background: '#fcfcfb',
+  foreground: '#1d1f21',
+  cursor: '#0b6b74',
+  selectionBackground: '#bfe0e3',
+  black: '#1d1f21',
+  red: '#b3261e',
+  green: '#1a7f4b',
+  yellow: '#8a5a00',
+  blue: '#1f5fae',
+  magenta: '#8a3d9c',
+  cyan: '#0b6b74',
+  white: '#6b7177',
+  brightBlack: '#5c6166',
+  brightRed: '#c8382f',
+  brightGreen: '#1f8f56',
+  brightYellow: '#966600',
+  brightBlue: '#2a6fc4',
+  brightMagenta: '#9a4dac',
+  brightCyan: '#0e7d87',
+  brightWhite: '#3a3e42',
+}
 const DARK: ITheme = {
-  background: '#131516', foreground: '#d9dcde', cursor: '#5cc0c9', selectionBackground: '#2d4a4e', black: '#2e3336', red: '#ff8a80', green: '#5fcf93',
-  yellow: '#f0c060', blue: '#7fb4f0', magenta: '#d59be6', cyan: '#5cc0c9', white: '#d9dcde', brightBlack: '#9aa1a7', brightRed: '#ffa39b', brightGreen: '#84deac',
-  brightYellow: '#f6d388', brightBlue: '#a3caf6', brightMagenta: '#e3b8ef', brightCyan: '#86d5dc', brightWhite: '#ffffff',
-} // prettier-ignore
+  background: '#131516',
+  foreground: '#d9dcde',
+  cursor: '#5cc0c9',
+  selectionBackground: '#2d4a4e',
+  black: '#2e3336',
+  red: '#ff8a80',
+  green: '#5fcf93',
+  yellow: '#f0c060',
+  blue: '#7fb4f0',
+  magenta: '#d59be6',
+  cyan: '#5cc0c9',
+  white: '#d9dcde',
+  brightBlack: '#9aa1a7',
+  brightRed: '#ffa39b',
+  brightGreen: '#84deac',
+  brightYellow: '#f6d388',
+  brightBlue: '#a3caf6',
+  brightMagenta: '#e3b8ef',
+  brightCyan: '#86d5dc',
+  brightWhite: '#ffffff',
+}
 
 const FONT = 12.5
 /** A wide terminal on a narrow page is scrolled sideways rather than drawn smaller. */
