@@ -1,4 +1,5 @@
 /** What leaves the command line as JSON: snake_case, every field always there. */
+import type { Accepted, Changes, TryInfo } from '../../contract/changes.js'
 import { noteTexts } from '../../contract/note.js'
 import { messageOf, ShellError } from '../../contract/errors.js'
 import type { JobInfo } from '../../contract/job.js'
@@ -46,4 +47,30 @@ export function jobToJson(info: JobInfo): Record<string, unknown> {
     engine: info.engine,
     session: info.session,
   }
+}
+
+export function tryToJson(info: TryInfo): Record<string, unknown> {
+  return {
+    id: info.id,
+    roots: info.roots,
+    started_at: new Date(info.startedAt).toISOString(),
+    used_at: new Date(info.usedAt).toISOString(),
+    kept_until: new Date(info.keptUntil).toISOString(),
+    in_use: info.inUse,
+  }
+}
+
+export function changesToJson({ id, roots, startedAt, keptUntil, digest, changes }: Changes): Record<string, unknown> {
+  return {
+    id,
+    roots,
+    started_at: new Date(startedAt).toISOString(),
+    kept_until: new Date(keptUntil).toISOString(),
+    digest,
+    changes: changes.map((change) => ({ ...change, diff: change.diff ?? null })),
+  }
+}
+
+export function acceptedToJson({ approvalId, ...accepted }: Accepted): Record<string, unknown> {
+  return { ...accepted, approval_id: approvalId }
 }

@@ -1,6 +1,7 @@
 /** `cerith accept`: a person lets what was tried count. */
 import { ShellError } from '../../../contract/errors.js'
 import { EXIT, isYes } from '../../io/io.js'
+import { acceptedToJson } from '../../io/json.js'
 import { withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
@@ -46,7 +47,7 @@ when everything was accepted, 1 when something was kept, 126 when you said no.`,
           return isYes(await person.ask('Accept? [y]es, [n]o: ')) ? 'once' : 'deny'
         },
       })
-      if (options.json) io.out.write(`${JSON.stringify(result)}\n`)
+      if (options.json) io.out.write(`${JSON.stringify(acceptedToJson(result))}\n`)
       else {
         for (const path of result.accepted) io.out.write(`${visible(path)}\n`)
         for (const { path, reason } of result.kept) io.err.write(`cerith: kept ${visible(path)}: ${reason}\n`)

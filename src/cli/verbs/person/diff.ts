@@ -1,5 +1,6 @@
 /** `cerith diff`: what commands of a try changed, while the originals are as they were. */
 import { EXIT } from '../../io/io.js'
+import { changesToJson, tryToJson } from '../../io/json.js'
 import { cerithOf, withEngine } from '../../verb/open-engine.js'
 import { JSON_OPTION, SET_OPTION } from '../../verb/option-rows.js'
 import { painter } from '../../io/paint.js'
@@ -30,14 +31,14 @@ only with --protected. See docs/sandbox.md.`,
       const named = options.list ? null : await tryNamed(words, engine, io)
       if (named === null) {
         const tries = await engine.tries()
-        if (options.json) io.out.write(`${JSON.stringify({ tries })}\n`)
+        if (options.json) io.out.write(`${JSON.stringify({ tries: tries.map(tryToJson) })}\n`)
         else if (tries.length === 0) io.out.write('Nothing is tried; see `cerith run --try`.\n')
         else for (const one of tries) io.out.write(`${one.id}  ${aboutTry(one)}\n`)
         return EXIT.ok
       }
       const found = await engine.changes({ ...named, text: !options.stat })
       if (options.json) {
-        io.out.write(`${JSON.stringify(found)}\n`)
+        io.out.write(`${JSON.stringify(changesToJson(found))}\n`)
         return EXIT.ok
       }
       const paint = painter(io.out, io.env)
