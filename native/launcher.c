@@ -28,13 +28,26 @@ static Ward *wards;
 static size_t ward_count, ward_room;
 static int lifeline[2];
 
+/* Pipes at hand leave the last descriptors to what is started with them. */
+enum { LEFT_FOR_STARTS = 16 };
+static bool is_one_of_the_last(int fd) {
+  struct rlimit most;
+  return getrlimit(RLIMIT_NOFILE, &most) == 0 && (rlim_t)fd + LEFT_FOR_STARTS >= most.rlim_cur;
+}
+
 /* The engine opens its end through /proc/PID/fd/N: no round trip is spent on pipes when a command starts. */
 static void make_slots(int wanted) {
   int why = EMFILE;   /* unless the kernel says otherwise: every slot is taken */
   for (int slot = 0; slot < SLOTS && wanted > 0; slot++) {
     if (slots[slot].used) continue;
-    if (pipe2(slots[slot].ends, O_CLOEXEC) != 0) {
+    int *ends = slots[slot].ends;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
       why = errno;
+      break;
+    }
+    if (is_one_of_the_last(ends[1])) {
+      close(ends[0]);
+      close(ends[1]);
       break;
     }
     slots[slot].used = true;

@@ -6,6 +6,7 @@ import { openSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { ShellError } from '../../contract/errors.js'
 import { isShortage, startChild } from '../process/child.js'
+import { pause } from '../process/clock.js'
 import { isAlive } from '../process/proc.js'
 import { createFrameReader, encodeFrame, type HelperEvent, type Send } from './frames.js'
 import { needsHelper } from './file.js'
@@ -45,6 +46,8 @@ const START_LIMIT_MS = 10_000
 /** The lower tier is a second Node, which an emulator on a busy machine takes long to start. */
 const HELLO_LIMIT_MS = { native: START_LIMIT_MS, plain: 60_000 }
 const LET_GO_AFTER_MS = 20
+/** How long an order that met a shortage waits before it is given once more. */
+const SHORTAGE_MS = 20
 /** One that does not leave by then is destroyed, and what it watched with it. */
 const LEAVE_LIMIT_MS = 4_000
 
@@ -284,15 +287,22 @@ export async function startHelper(
     return order().finally(() => clearTimeout(look))
   }
 
-  const pipe = (): Promise<Pipe> => {
+  const pipe = async (mayRepeat = true): Promise<Pipe> => {
     const at = pipes.take()
-    if (at) return Promise.resolve(at)
-    if (closed || orders.writableEnded) return Promise.reject(endedError())
+    if (at) return at
+    if (closed || orders.writableEnded) throw endedError()
     send('p', [['count', 1]])
-    return answered((waiter) => {
-      pipes.wait(waiter)
-      return () => pipes.giveUp(waiter)
-    })
+    try {
+      return await answered<Pipe>((waiter) => {
+        pipes.wait(waiter)
+        return () => pipes.giveUp(waiter)
+      })
+    } catch (error) {
+      // The refusal may answer an older order: what was given back behind that one is free in a moment.
+      if (!mayRepeat || !isShortage({ code: (error as Error).cause })) throw error
+      await pause(SHORTAGE_MS)
+      return pipe(false)
+    }
   }
 
   /** Pipes and rooms are numbers here: what belonged to a launcher that was killed is not looked for in this one. */
@@ -318,7 +328,7 @@ export async function startHelper(
       // The kernel knows of its death before we are told.
       return !orders.writableEnded && (closed || !isAlive(launcherPid))
     },
-    pipe,
+    pipe: () => pipe(),
     pipeNow: () => pipes.take(),
     start(spec) {
       if (closed || orders.writableEnded) return Promise.reject(endedError())

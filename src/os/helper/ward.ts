@@ -126,7 +126,9 @@ export function errnoName(errno: number): string {
 }
 
 export function pipeError(errno: string): ShellError {
-  return new ShellError('SPAWN_FAILED', `No pipe could be made for the command (${errno})`, startHint(errno))
+  return new ShellError('SPAWN_FAILED', `No pipe could be made for the command (${errno})`, startHint(errno), {
+    cause: errno,
+  })
 }
 
 export function helperError({ code = '' }: NodeJS.ErrnoException): ShellError {

@@ -164,9 +164,13 @@ test('a secret reaches the command as data and stays out of every file of the jo
   const text = (await job.read()).text
   expect(text.startsWith(`${value.length}\n`)).toBe(true)
   expect(text).toContain('[secret:token]')
-  for (const name of readdirSync(place.dir(job.id)))
-    if (lstatSync(join(place.dir(job.id), name)).isFile())
-      expect([name, readFileSync(join(place.dir(job.id), name), 'latin1').includes('$(id)')]).toEqual([name, false])
+  // What its keeper works with (`control`) goes a moment after the end.
+  for (const entry of readdirSync(place.dir(job.id), { withFileTypes: true }))
+    if (entry.isFile())
+      expect([entry.name, readFileSync(join(place.dir(job.id), entry.name), 'latin1').includes('$(id)')]).toEqual([
+        entry.name,
+        false,
+      ])
 })
 
 test('a refused command starts nothing: begin says so with a value, start throws REFUSED, a dry run is a plan', async () => {
