@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { canConfine } from '../engine/sandbox/harness.js'
-import { temporaryFolder } from '../engine/harness.js'
+import { isAlive } from '../../src/os/process/proc.js'
+import { temporaryFolder, until } from '../engine/harness.js'
 import { createEngine } from './create-engine-at.js'
 
 test.skipIf(!canConfine)('what was tried elsewhere counts when somebody here agrees', async () => {
@@ -56,7 +57,10 @@ test.skipIf(!canConfine)('what an engine tried that is kept there is settled by 
     // It was kept, and its session with it.
     const third = await createEngine(tried)
     expect((await (await third.session('w')).run({ command: 'echo $X' })).stdout).toBe('5\n')
-    process.kill(third.place?.pid as number, 'SIGTERM')
+    const pid = third.place?.pid as number
+    process.kill(pid, 'SIGTERM')
     await third.close()
+    // One that is on its way out still answers who comes meanwhile.
+    await until(() => !isAlive(pid))
   }
 })
