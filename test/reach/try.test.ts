@@ -60,7 +60,7 @@ test.skipIf(!canConfine)('what an engine tried that is kept there is settled by 
     const pid = third.place?.pid as number
     process.kill(pid, 'SIGTERM')
     await third.close()
-    // One that is on its way out still answers who comes meanwhile.
+    // The next round begins without a place that is about to end.
     await until(() => !isAlive(pid))
   }
 })

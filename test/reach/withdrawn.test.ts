@@ -15,12 +15,14 @@ test('a signal that is aborted in the moment of the call ends the command', asyn
 
 test('a start that is called off while a person thinks, or before, says so and not that nobody answered', async () => {
   const policy = { rules: [{ name: 'ask-touch', decision: 'ask', commands: ['touch *'] }] } as const
-  const { engine } = await linked({ policy, approvalWaitMs: 60_000 })
-  for (const afterMs of [0, 300]) {
+  let asked!: () => void
+  const isAsked = new Promise<void>((resolve) => (asked = resolve))
+  const { engine } = await linked({ policy, ask: () => new Promise(() => asked()) })
+  for (const thinks of [false, true]) {
     const stop = new AbortController()
     const starting = engine.start({ command: 'touch x', signal: stop.signal })
     const said = expect(starting).rejects.toThrow('cancelled before it started')
-    if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs))
+    if (thinks) await isAsked
     stop.abort()
     await said
   }

@@ -240,11 +240,12 @@ function notStarted(outcome: Outcome): ShellError {
 
 function tooMany(jobs: readonly LiveJob[], starting: number, limit: number): ShellError {
   const listed = jobs.slice(0, 20).map(({ id, command }) => `${id} (${command.slice(0, 40)})`)
+  const others = starting > 0 ? ` and ${starting} that are being started` : ''
+  const names = listed.length > 0 ? `: ${listed.join(', ')}` : ''
   return new ShellError(
     'TOO_MANY_RUNS',
-    `There are already ${jobs.length} running ` +
-      `jobs${starting > 0 ? ` and ${starting} that are being started` : ''} (the limit is ` +
-      `${limit})${listed.length > 0 ? `: ${listed.join(', ')}` : ''}${jobs.length > 20 ? ', ...' : ''}`,
+    `There are already ${jobs.length} running jobs${others} (the limit is ${limit})${names}` +
+      (jobs.length > 20 ? ', ...' : ''),
     'Kill or wait for one of them, or raise limits.maxRunningJobs; it is there to stop a runaway, not to share ' +
       'a machine.',
   )

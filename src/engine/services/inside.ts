@@ -25,7 +25,8 @@ export async function insideFor(services: Services, request: RunRequest, call: S
     gone = starting.then((ward) => ward.gone, nothing)
     return starting
   }
-  // Also where it never came to a start: a room that nobody leaves takes what the person makes for the work of a command.
+  // Also where the command never started: as long as a call is in the room, what the person makes counts as the work
+  // of a command.
   void call.outcome.then(nothing, nothing).then(async () => {
     await gone
     stay.leave()

@@ -51,7 +51,7 @@ const SHORTAGE_MS = 20
 /** One that does not leave by then is destroyed, and what it watched with it. */
 const LEAVE_LIMIT_MS = 4_000
 
-/** Signals that a program which cannot run here does not end by: somebody sent them. */
+/** A program that cannot run here ends in another way: another process sent these. */
 const OF_OTHERS: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'])
 
 interface Waiting extends Waiter<Ward> {

@@ -83,7 +83,7 @@ export class PipeSupply {
     for (const waiter of this.#waiters.splice(0)) waiter.reject(error)
   }
 
-  /** Those that nobody has taken yet, and nobody gets any more. */
+  /** The pipes that no call has taken yet, out of the supply: no later call gets them. */
   takeAll(): readonly PathPipe[] {
     return this.#ready.splice(0)
   }

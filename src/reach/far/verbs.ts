@@ -108,7 +108,7 @@ export const FAR_VERBS = {
         call.event(event)
       }
     }
-    // Nobody knows when the next event comes.
+    // The next event may never come: the call ends when its caller leaves.
     const left = new Promise<void>((resolve) => {
       call.signal.addEventListener('abort', () => resolve(), { once: true })
       if (call.signal.aborted) resolve()

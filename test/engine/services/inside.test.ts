@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Engine, StartRequest } from '../../../src/index.js'
 import { findHelper } from '../../../src/os/helper/file.js'
+import { TICK_MS } from '../../../src/os/confine/repositories.js'
 import { pause } from '../../../src/os/process/clock.js'
 import { testEngine } from '../harness.js'
 
@@ -27,10 +28,11 @@ test.skipIf(!findHelper()).each(cases)(
     const engine = await testEngine({ sandbox: { profile: 'workspace' } })
     await engine.run({ command: 'true' })
     await call(engine).catch(() => {})
-    await pause(100)
+    // What is newer than a command is told from it by times of files, which count in ticks.
+    await pause(2 * TICK_MS)
     const made = join(engine.cwd, '.vscode')
     mkdirSync(made)
-    await pause(100)
+    await pause(2 * TICK_MS)
     const { notes } = await engine.run({ command: 'true' })
     expect(notes).toEqual([])
     expect(existsSync(made)).toBe(true)

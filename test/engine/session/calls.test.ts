@@ -136,7 +136,7 @@ test('a call that is called off while another runs does not wait for it; one tha
     const running = session.stream({ command: 'sleep 60' })
     const stop = new AbortController()
     const waiting = session.run({ command: 'touch waited', signal: stop.signal })
-    setTimeout(() => stop.abort(), 50)
+    setImmediate(() => stop.abort())
     expect(await waiting).toMatchObject({ status: 'killed', pid: null })
     expect(await session.run({ command: 'touch waited', signal: stop.signal })).toMatchObject({ status: 'killed' })
     const next = session.stream({ command: 'touch waited' })
